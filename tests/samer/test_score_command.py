@@ -92,7 +92,7 @@ def test_rows_that_a_server_does_not_answer_stop_the_command_unless_told(
     assert done.exit_code == 1 and not out.exists()
     assert tells(done.output, "2 of 3 rows ... 1 got no answer (timeout: ... 9 s)")
     again = stub_engine(answer)
-    done = score(rows, out, "--keep-failures")
+    done = score(rows, out, "-S", "keep_failures=true")
     assert done.exit_code == 0 and "not evaluated: 1 (timeout 1)" in done.output
     assert tells(done.output, "2 of them ... earlier")
     assert len(again.asked) == 1

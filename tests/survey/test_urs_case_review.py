@@ -306,15 +306,12 @@ def test_data_that_changed_or_moved_and_no_such_log(
     log = reviewed(cases, tmp_path)
     moved = cases.rename(tmp_path / "moved.jsonl")
     gone = command("cases", "review", log.location, "-o", tmp_path / "k.jsonl")
-    assert gone.exit_code == 1 and "name it with --cases" in gone.output
-    assert (
-        command(
-            "cases", "review", log.location, "-o", tmp_path / "k.jsonl", "--cases", moved
-        ).exit_code
-        == 0
-    )
-    moved.write_text(moved.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    changed = command("cases", "review", log.location, "-o", tmp_path / "l.jsonl", "--cases", moved)
+    assert gone.exit_code == 1 and tells(gone.output, "no data file ... put it there")
+    moved.rename(cases)
+    back = command("cases", "review", log.location, "-o", tmp_path / "k.jsonl")
+    assert back.exit_code == 0
+    cases.write_text(cases.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    changed = command("cases", "review", log.location, "-o", tmp_path / "l.jsonl")
     assert changed.exit_code == 1 and tells(changed.output, "not the file")
     absent = command("cases", "review", tmp_path / "none.eval", "-o", tmp_path / "l.jsonl")
     assert absent.exit_code == 1 and "no log" in absent.output

@@ -154,10 +154,7 @@ def _state(source: PinnedFile, path: Path | None) -> str:
     type=click.Path(path_type=Path),
     help="The .jsonl file to write.",
 )
-@click.option(
-    "--keep-cut", is_flag=True, help="Take answers that were cut off at the token limit as well."
-)
-def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
+def references(logs: tuple[str, ...], output: Path) -> None:
     """Write the answers in LOGS (files or directories, of one model) to a file for `-T
     references=FILE`.
 
@@ -170,15 +167,12 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
         USABLE,
         named,
         reference_lines,
-        with_cut,
     )
     from urs_inspect.logs._responses import read_reference_logs
 
     check_new_file(output, ".jsonl")
     skipped: list[str] = []
     answers = read_reference_logs(logs, skipped)
-    if keep_cut:
-        answers = with_cut(answers)
     write_new_file(output, "".join(reference_lines(answers)))
     console = Console()
     verb = "is" if len(answers.usable) == 1 else "are"
@@ -193,7 +187,7 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     for outcome in OUTCOMES:
         ids = [item.id for item in answers.items if item.outcome == outcome]
         if ids and outcome != USABLE:
-            hint = "; --keep-cut takes them as they are" if outcome == CUT else ""
+            hint = "; run these with more --max-tokens" if outcome == CUT else ""
             console.print(
                 f"Left out, {outcome.replace('_', ' ')}: {escape(named(ids))}{hint}",
                 highlight=False,

@@ -134,15 +134,6 @@ def read_reference_file(path: Path) -> References:
     return gather(items, str(path))
 
 
-def with_cut(references: References) -> References:
-    """The references, with those that were cut off and are not empty made usable."""
-    items = (
-        replace(item, outcome=outcome_of_text(item.text)) if item.outcome == CUT else item
-        for item in references.items
-    )
-    return replace(references, items=tuple(items))
-
-
 def reference_lines(references: References) -> Iterable[str]:
     """The usable references as lines of a file that `read_reference_file` reads."""
     for item in references.usable:

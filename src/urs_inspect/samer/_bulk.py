@@ -220,7 +220,7 @@ async def score_file(
             raise InputError(
                 f"stopped with {partial.done:,} of {source.rows:,} rows done: {len(unanswered):,}"
                 f" got no answer ({first.mode}: {first.detail}); the same command resumes (with"
-                " --keep-failures such rows count as failures)"
+                " -S keep_failures=true such rows count as failures)"
             )
         report = _report(partial, resumed)
         columns = columns_of(engine.spec.reward)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from urs_inspect._arguments import Count, Natural, Options, Positive, Text
+from urs_inspect._arguments import Count, Flag, Natural, Options, Positive, Text
 from urs_inspect.samer._checkpoint import Dtype
 from urs_inspect.samer._conversation import Bos, Overlong
 from urs_inspect.samer._evaluation import WeightsAt
@@ -30,6 +30,7 @@ class BulkOptions(SamerOptions):
     """A SaMer model and how it evaluates the rows of files."""
 
     timeout: Positive | None = None  # seconds for one of five attempts at a row, of a server
+    keep_failures: Flag = False  # whether rows without an answer count as failures
 
 
 class VectorSettings(Options):

@@ -120,16 +120,10 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
     metavar="NAME=VALUE",
     help=(
         "How the model is run, as for the scorer samer: engine, dtype, weights_at, bos, overlong,"
-        " max_length, folder, description, engine_options; and timeout, for a server: seconds for"
-        " one of five attempts at a row (600). May be repeated."
-    ),
-)
-@click.option(
-    "--keep-failures",
-    is_flag=True,
-    help=(
-        "Count rows that a server does not answer as failures. Without it they stop the command,"
-        " and are tried again."
+        " max_length, folder, description, engine_options. For a server also timeout (600), seconds"
+        " for one of five attempts at a row, and keep_failures (false): whether rows without an"
+        " answer count as failures; else they stop the command, and are tried again. May be"
+        " repeated."
     ),
 )
 @click.option(
@@ -157,7 +151,6 @@ def score(
     out: Path,
     model: str,
     settings: tuple[str, ...],
-    keep_failures: bool,
     overwrite: bool,
     ray: str | None,
     workers: int,
@@ -181,8 +174,8 @@ def score(
     options = _options(model, settings, for_workers=many)
     timeout = options.pop("timeout")
     more = {"timeout": timeout} if timeout else {}
+    how = {"keep_failures": options.pop("keep_failures")}
     choice = EngineChoice(**options)
-    how = {"keep_failures": keep_failures}
     console = Console(stderr=True, soft_wrap=True)
     with closing(Scorer(*arguments(choice, ray is not None, **more), how)) as scorer:
         if ray is None:

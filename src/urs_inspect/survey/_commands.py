@@ -256,14 +256,8 @@ def _print_labels(survey: "Survey", console: Console) -> None:
 @cases.command()
 @click.argument("log")
 @click.option("-o", "--output", required=True, type=_PATH, help="The .jsonl file to write.")
-@click.option(
-    "--cases", "dataset", help="Where the reviewed cases are now, if not where they were."
-)
 @click.option("--report", type=_PATH, help="A .csv file for the cases that did not pass.")
-@click.option("--rubric", help="The rubric of your own that the review had.")
-def review(
-    log: str, output: Path, dataset: str | None, report: Path | None, rubric: str | None
-) -> None:
+def review(log: str, output: Path, report: Path | None) -> None:
     """Write the cases that passed in LOG of urs_case_review, with all their columns, and list the
     others.
 
@@ -278,7 +272,7 @@ def review(
         check_new_file(report, ".csv", option="report")
     skipped: list[str] = []
     reviews = read_case_reviews(log, skipped)
-    rows = rows_of(reviews, dataset, vocabulary_of(load_rubric(rubric)))
+    rows = rows_of(reviews, vocabulary_of(load_rubric()))
     reviewed = {case.id for case in reviews.cases}
     unreached = [name for name in rows if name not in reviewed]
     if report is not None:

@@ -104,14 +104,9 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
     return ReviewedCase(case, question, passed, tuple(dict.fromkeys(faults)))
 
 
-def rows_of(
-    reviews: CaseReviews, dataset: str | None, vocabulary: Vocabulary
-) -> dict[str, dict[str, object]]:
-    """The cases as they are in the data, by id, with all columns.
-
-    `dataset` is where the data are now, if moved.
-    """
-    place = reviews.dataset if dataset is None else dataset
+def rows_of(reviews: CaseReviews, vocabulary: Vocabulary) -> dict[str, dict[str, object]]:
+    """The cases as they are in the data, by id, with all columns."""
+    place = reviews.dataset
     path = Path(place).expanduser()
     if not place.lower().endswith(READABLE):
         data = load_urs(place, vocabulary, need_references=False)
@@ -126,13 +121,11 @@ def rows_of(
             for case in data.cases
         }
     if not path.is_file():
-        raise InputError(
-            f"no data file '{place}', which the log says was reviewed; name it with --cases"
-        )
+        raise InputError(f"no data file '{place}', which the log says was reviewed; put it there")
     if sha256_of(path) != reviews.sha256:
         old = reviews.sha256[:12]
         raise InputError(
-            f"{place}: is not the file that was reviewed (sha256 {old}); name that with --cases"
+            f"{place}: is not the file that was reviewed (sha256 {old}); put that there"
         )
     rows, _ = read_table(path, [])
     by_id: dict[str, dict[str, object]] = {}
