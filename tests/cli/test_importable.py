@@ -51,6 +51,10 @@ def works(run: Run, command: list[str], place: Path, **filled: object) -> None:
         ({"Question": "Ask", "Response": "So.", "Model": "m"}, "answers, ok: answers 1"),
         (GRADED, "scores, ok: entries 1; ... labels Human-Eval; judges GPT-4"),
         (
+            {"Question": "Ask", "Model": "m", "GPT-4": "True", "Human-Eval": "False"},
+            "labels Human-Eval; judges GPT-4",
+        ),
+        (
             {"question": "Ask", "model": "m", "judge": "j", "score": 3},
             "scores, ok: entries 1; ... judges j",
         ),

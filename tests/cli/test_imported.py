@@ -158,7 +158,7 @@ def test_scores_of_judges_are_compared_and_corrected(run: Run, tmp_path: Path) -
     lines.append("Ask 99,a,,,")
     file = tmp_path / "wide.csv"
     file.write_text("\n".join(lines), encoding="utf-8")
-    options = ("--judges", "strict,kind", "--label", "person")
+    options = ("--judges", "strict,kind", "--columns", "{label: person}")
     result = run("import", "verdicts", file, *options, "-o", tmp_path / "logs")
     assert result.exit_code == 0, result.output
     assert tells(result.output, "1 row without any score")
@@ -294,7 +294,6 @@ def test_mappings_are_checked(refused: Said, tmp_path: Path) -> None:
     assert tells(refused(*given, "--set", "judge"), "NAME=VALUE")
     assert tells(refused(*given, "--file-name", "("), "regular expression")
     assert tells(refused(*given, "--file-name", "(?P<judge>x)y"), "v.jsonl")
-    assert tells(refused(*given, "--label", "person"), "label ... pairs ... --columns")
     assert tells(refused(*given, "--judges", "one,two"), "judges ... pairs ... --set")
 
 

@@ -137,11 +137,6 @@ def answers(
     "--judges", metavar="COLUMNS", help="Columns with the scores of a judge each: GPT-4,Llama3."
 )
 @click.option(
-    "--label",
-    metavar="COLUMN",
-    help="Column with people's labels, which go to labels.csv for `compare --human`.",
-)
-@click.option(
     "--people",
     is_flag=True,
     help="The verdicts are votes of people, any number on a pair; judge may name the person.",
@@ -157,7 +152,6 @@ def verdicts(
     output: Path,
     meanings: str | None,
     judges: str | None,
-    label: str | None,
     people: bool,
     answer_logs: tuple[str, ...],
     **naming: Any,
@@ -174,7 +168,8 @@ def verdicts(
     for `rank --votes`.
 
     Scores: question or question_id, model, judge and score, or a column for each of --judges. There
-    is a log per model, and `compare --scorer JUDGE` reads these.
+    is a log per model, and `compare --scorer JUDGE` reads these. With --columns '{label: COLUMN}'
+    people's labels in this column go to labels.csv, for `compare --human`.
     """
     from urs_inspect.logs._imported_verdicts import KnownAnswers
 
@@ -185,28 +180,18 @@ def verdicts(
     known = KnownAnswers(answer_logs, notes)
     read = _of_all(files, lambda path: [named.read(path)])
     if all(file.has("model_b") or file.has("answer_b_id") for file in read):
-        _refuse_options_of_scores(judges, label)
+        if judges is not None:
+            raise InputError(
+                "judges: only of scores; FILES are pairs, whose judge is the column judge, or"
+                " --set judge=NAME"
+            )
         write = _write_votes if people else _write_pairs
         write(read, means, known, output, notes)
     else:
         for name, given in {"verdicts": meanings is not None, "people": people}.items():
             if given:
                 raise InputError(f"{name}: only of pairs; not all FILES have model_a and model_b")
-        _write_scores(read, columns, label, known, output, notes)
-
-
-def _refuse_options_of_scores(judges: str | None, label: str | None) -> None:
-    """Refuse options that would change nothing where pairs are read."""
-    if judges is not None:
-        raise InputError(
-            "judges: only of scores; FILES are pairs, whose judge is the column judge, or"
-            " --set judge=NAME"
-        )
-    if label is not None:
-        raise InputError(
-            "label: only of scores; FILES are pairs, whose labels are the column label, or"
-            f" --columns '{{label: {label}}}'"
-        )
+        _write_scores(read, columns, named.columns.get("label"), known, output, notes)
 
 
 def _write_pairs(

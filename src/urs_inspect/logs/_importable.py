@@ -211,6 +211,7 @@ def _scores(table: _Table) -> Importable | None:
     named = table.has("judge", "score")
     judges = table.different("judge") if named else []
     options: list[str] = []
+    renamed: dict[str, str] = {}
     read = [table.asked, "model"]
     if named:
         read += ["judge", "score"]
@@ -222,10 +223,10 @@ def _scores(table: _Table) -> Importable | None:
             return None
         options.append(f"--judges {shlex.quote(','.join(judges))}")
         if label:
-            options.append(f"--label {shlex.quote(label)}")
+            renamed["label"] = label
             contents["labels"] = label
     contents["judges"] = choices(judges)
-    return table.found("scores", contents, table.renamed(*read), options)
+    return table.found("scores", contents, {**table.renamed(*read), **renamed}, options)
 
 
 def _scored_columns(table: _Table) -> Iterator[str]:
