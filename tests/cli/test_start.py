@@ -53,7 +53,8 @@ def test_demo_says_that_it_simulates_and_where_to_look(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", os.defpath)
-    result = run("demo", "--log-dir", tmp_path / "a demo", "--all")
+    monkeypatch.chdir(tmp_path)
+    result = run("demo", "--all")
     assert result.exit_code == 0
     assert "SIMULATION" in result.output
     assert "urs_simulation/strong" in result.output
@@ -69,11 +70,11 @@ def test_demo_says_that_it_simulates_and_where_to_look(
         "judged",
     ):
         assert word in result.output
-    assert len(list((tmp_path / "a demo").glob("*.eval"))) == 2
+    assert len(list((tmp_path / "logs" / "demo").glob("*.eval"))) == 2
     # The command that is printed runs in a shell in which no environment is activated.
     [line] = [line for line in result.output.splitlines() if line.startswith("Every answer:")]
     command = line.partition(":")[2]
-    assert shlex.split(command)[1:] == ["view", "--log-dir", str(tmp_path / "a demo")]
+    assert shlex.split(command)[1:] == ["view", "--log-dir", "logs/demo"]
     done = subprocess.run(
         f"{command} --help", shell=True, capture_output=True, text=True, check=False
     )

@@ -176,18 +176,17 @@ def test_a_record_of_another_source_is_named(tmp_path: Path):
         samer_annotate(str(write_rows(tmp_path / "in.jsonl", row(1, "a"))), source="shp2")
 
 
-def test_a_file_that_is_there_is_kept_unless_told(tmp_path: Path):
+def test_a_file_that_is_there_is_kept(tmp_path: Path):
     log = annotated(tmp_path, [row(1, "a")], Script(judge))
     out = tmp_path / "[viz]" / "out.jsonl"
     command = [log.location, "--out", str(out), "--per-scenario", "0,5500"]
-    assert CliRunner().invoke(annotate, command).exit_code == 0
-    out.write_text("mine", encoding="utf-8")
-    result = CliRunner().invoke(annotate, command)
-    assert result.exit_code == 1 and tells(result.output, "already there; ... --overwrite")
-    assert out.read_text(encoding="utf-8") == "mine"
-    result = CliRunner().invoke(annotate, [*command, "--overwrite"], env={"COLUMNS": "300"})
+    result = CliRunner().invoke(annotate, command, env={"COLUMNS": "300"})
     assert result.exit_code == 0 and f"1 pairs written to {out}" in result.output
     assert len(out.read_text(encoding="utf-8").splitlines()) == 1
+    out.write_text("mine", encoding="utf-8")
+    result = CliRunner().invoke(annotate, command)
+    assert result.exit_code == 1 and tells(result.output, "already there; ... another file")
+    assert out.read_text(encoding="utf-8") == "mine"
 
 
 def test_a_log_of_something_else_is_refused(tmp_path: Path):

@@ -12,12 +12,16 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.cli._first_screen import Shown, shown_options
 from urs_inspect.cli._reports import print_tables
 
+_DEMO_LOGS = "logs/demo"
+
 
 @click.command()
-@click.option("--log-dir", default="logs/demo", show_default=True, help="Where the logs go.")
 @shown_options
-def demo(log_dir: str, every: bool, only: str | None) -> None:
-    """Run URS on the embedded cases with simulated models: no key, no network, no cost."""
+def demo(every: bool, only: str | None) -> None:
+    """Run URS on the embedded cases with simulated models: no key, no network, no cost.
+
+    Its logs go to logs/demo.
+    """
     from inspect_ai import eval as inspect_eval
 
     from urs_inspect.providers import SIMULATION
@@ -27,7 +31,7 @@ def demo(log_dir: str, every: bool, only: str | None) -> None:
         urs(dataset="sample"),
         model=[f"{SIMULATION}/strong", f"{SIMULATION}/weak"],
         model_roles={"grader": f"{SIMULATION}/judge"},
-        log_dir=log_dir,
+        log_dir=_DEMO_LOGS,
         tags=["simulation"],
         display="none",
     )
@@ -36,8 +40,8 @@ def demo(log_dir: str, every: bool, only: str | None) -> None:
         raise click.ClickException(
             f"the run ended with status '{failed[0].status}': {failed[0].error}"
         )
-    answers = f"Every answer: {_inspect()} view --log-dir {shlex.quote(log_dir)}"
-    everything = f"{shlex.join(['urs-inspect', 'table', log_dir])} --all"
+    answers = f"Every answer: {_inspect()} view --log-dir {_DEMO_LOGS}"
+    everything = f"urs-inspect table {_DEMO_LOGS} --all"
     locations = [log.location for log in logs]
     print_tables(locations, Shown(every, only), [answers], everything)
 

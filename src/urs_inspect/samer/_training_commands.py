@@ -53,16 +53,15 @@ _BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
     show_default=True,
     help="Pairs that a scenario should have, and may have.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the file if it is there.")
-def annotate(logs: tuple[str, ...], out: Path, per_scenario: str, overwrite: bool) -> None:
+def annotate(logs: tuple[str, ...], out: Path, per_scenario: str) -> None:
     """Write the pairs that were kept in LOGS of samer_annotate as training data."""
     from urs_inspect.logs._files import finished_logs, nothing_left
     from urs_inspect.samer._report import read_annotations
     from urs_inspect.samer._training import balance, write_training
 
     least, most = _least_and_most(per_scenario)
-    if out.exists() and not overwrite:
-        raise InputError(f"{out}: already there; name another file, or add --overwrite")
+    if out.exists():
+        raise InputError(f"{out}: already there; move it away, or name another file")
     skipped: list[str] = []
     annotations = read_annotations(finished_logs(logs, skipped, "samer_annotate"))
     if not annotations.pairs:
