@@ -416,6 +416,26 @@ def test_the_table_is_in_the_order_of_corrected_means(
     assert any(tells(text, "1 of them ... significant") for text in warnings_of(found))
 
 
+def test_a_lead_that_only_the_correction_for_comparisons_takes_says_so(
+    plain: Leaderboard,
+) -> None:
+    ranking, corrected = corrected_of(plain)
+    better, worse = ranking.leads[0]
+    pairs = corrected.pairs.copy()
+    row = pairs.index[
+        [{better, worse} == {*names} for names in zip(pairs["first"], pairs["second"], strict=True)]
+    ][0]
+    pairs.loc[row, ["first", "second", "verdict"]] = [better, worse, "not distinguishable"]
+    difference: Any = pairs["difference"][row]
+    for low, is_said in ((0.1, True), (-0.1, False)):
+        pairs["difference"] = pairs["difference"].where(
+            pairs.index != row, replace(difference, value=0.4, low=low, high=0.8)
+        )
+        warnings = corrected_warnings(replace(corrected, pairs=pairs), ranking)
+        text = next(warning for warning in warnings if "not survive" in warning)
+        assert tells(text, f"{len(pairs)} comparisons (Holm)") == is_said
+
+
 # --- who rated what ---
 
 

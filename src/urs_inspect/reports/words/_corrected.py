@@ -362,20 +362,31 @@ def _about_lost_leads(corrected: CorrectedMeans, compared: ComparedModels) -> st
     signed = number(_digits(corrected), sign=True)
     rows = {frozenset((row.first, row.second)): row for row in corrected.pairs.itertuples()}
     lost = []
+    by_holm = 0
     for better, worse in compared.leads:
         row: Any = rows.get(frozenset((better, worse)))
         if row is None or (row.first == better and row.verdict == "significant"):
             continue
         kept = row.difference if row.first == better else -row.difference
+        if kept.low > 0 and row.verdict == "not distinguishable":
+            by_holm += 1
         reverse = ", significantly reversed" if row.verdict == "significant" else ""
         lost.append(f"{short[better]} over {short[worse]}, {signed(kept)}{reverse}")
     if not lost:
         return ""
     verb = "does" if len(lost) == 1 else "do"
-    return (
+    text = (
         f"{counted(len(lost), 'lead')} that the judge's scores call significant {verb} not survive"
         f" people's ratings: {listed(lost, separator='; ')}."
     )
+    if by_holm:
+        have = "has" if by_holm == 1 else "have"
+        text += (
+            f" {by_holm} of {len(lost)} {have} an interval above 0, but without"
+            " significance after correcting for"
+            f" {counted(len(corrected.pairs), 'comparison')} (Holm)."
+        )
+    return text
 
 
 # --- tables ---
