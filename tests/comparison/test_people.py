@@ -254,6 +254,26 @@ def test_what_is_refused(tmp_path: Path, refused: Said) -> None:
     assert "no data file" in refused("compare", *logs, "--human", tmp_path / "none.csv")
 
 
+@pytest.mark.parametrize(
+    ("ratings", "named"),
+    [
+        ((), "no rating in ... labels.csv"),
+        (("", " "), "no rating in ... labels.csv"),
+        ((1, "maybe", 3), "labels.csv ... maybe ... line 3 ... allowed"),
+        (("C", "maybe"), "labels.csv ... maybe ... line 3 ... allowed"),
+        ((1, ""), "labels.csv ... line 3 ... allowed"),
+    ],
+)
+def test_a_file_that_is_no_set_of_labels_is_refused_before_its_scale_is_asked_for(
+    ratings: Sequence[Any], named: str, tmp_path: Path
+) -> None:
+    file = labels(tmp_path, [(place, "a", rating) for place, rating in enumerate(ratings)])
+    with pytest.raises(InputError) as refusal:
+        read_human_ratings(file, None)
+    assert tells(refusal.value.message, named)
+    assert "name the lowest" not in refusal.value.message
+
+
 def test_labels_in_json_lines_are_booleans(tmp_path: Path) -> None:
     file = tmp_path / "labels.jsonl"
     rows = [{"id": place, "model": "a", "rating": place % 2 == 0} for place in range(4)]

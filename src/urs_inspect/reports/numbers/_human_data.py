@@ -135,7 +135,10 @@ def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
     if holds_ratings(path):
         return _of_page(path, scale or RUBRIC_SCALE)
     rows, errors = read_table(path, (("id",), ("rating",)))
-    if rows and all(_is_label(row.values.get("rating")) for row in rows):
+    if all(Fields(row).blank("rating") for row in rows):
+        refuse(errors)
+        raise InputError(f"no rating in {path}, which has {counted(len(rows), 'row')}")
+    if all(_is_label(row.values.get("rating")) for row in rows):
         scale = _UNIT
         rows = [replace(row, values={**row.values, "rating": _of_label(row)}) for row in rows]
     if scale is None:
@@ -207,14 +210,16 @@ def _is_label(value: object) -> bool:
 
 
 def _refuse_unknown(path: Path, rows: Sequence[Row]) -> None:
-    """Refuse ratings that are neither labels nor numbers, where some are labels."""
-    values = [row.values.get("rating") for row in rows]
-    if not any(_is_label(value) for value in values):
-        return
+    """Refuse ratings that are neither labels nor numbers, and numbers beside labels."""
+    labels = any(_is_label(row.values.get("rating")) for row in rows)
     unknown: dict[str, list[str]] = {}
-    for row, value in zip(rows, values, strict=True):
-        if not _is_label(value):
+    for row in rows:
+        value = row.values.get("rating")
+        is_known = _is_label(value) if labels else math.isfinite(number(value))
+        if not is_known:
             unknown.setdefault(shown(value), []).append(row.place)
+    if not unknown:
+        return
     several = [
         f"{text} in {counted(len(places), 'row')}, such as {places[0]}"
         for text, places in list(unknown.items())[:_MOST_UNKNOWN]
@@ -222,8 +227,9 @@ def _refuse_unknown(path: Path, rows: Sequence[Row]) -> None:
     more = len(unknown) - len(several)
     if more > 0:
         several.append(f"{counted(more, 'other value')}")
+    beside = "beside letters or words, " if labels else ""
     raise InputError(
-        f"{path}: column 'rating': beside letters or words, {'; '.join(several)}; allowed: all of"
+        f"{path}: column 'rating': {beside}{'; '.join(several)}; allowed: all of"
         f" {choices(TEXTS)}, or all numbers with --human-scale"
     )
 
