@@ -207,9 +207,7 @@ def test_logs_of_a_task_with_letters(tmp_path: Path, said: Said, facts: Callable
     }
 
 
-def test_the_first_screen_names_models_whose_labels_do_not_count(
-    tmp_path: Path, said: Said
-) -> None:
+def test_the_first_screen_names_labels_that_do_not_count(tmp_path: Path, said: Said) -> None:
     right, judge = truth_and_judge(9, 120)
     logs = write_runs(tmp_path, judge)
     rows = []
@@ -220,6 +218,9 @@ def test_the_first_screen_names_models_whose_labels_do_not_count(
     words = said(*given, labels(tmp_path, rows))
     assert tells(words, "unlike the others ... alpha ... beta ... 1 more model")
     assert "corrected by people" not in words
+    unknown = [(900 + place, "lab/alpha", 1) for place in range(7)]
+    words = said(*given, labels(tmp_path, [*rows, *unknown]))
+    assert tells(words, "7 of 97 ratings ... none of these answers ... unlike the others")
     half = [row for row in numbered(rows_of(right, range(40))) if row[1] != "lab/beta"]
     words = said(*given, labels(tmp_path, half))
     assert tells(words, "No corrected mean ... beta 0")

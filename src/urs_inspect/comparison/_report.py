@@ -52,6 +52,7 @@ from urs_inspect.reports.words._corrected import (
     corrected_section,
     corrected_start,
     corrected_warnings,
+    unmatched_ratings,
 )
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._power import POWER
@@ -148,7 +149,11 @@ def _screen(
 ) -> FirstScreen:
     """The answer on one screen."""
     warnings = [SIMULATED_SCREEN] if scores.simulated else []
+    kept = 0
     if corrected is not None:
+        if corrected.matched.lost:
+            warnings.append(unmatched_ratings(corrected))
+            kept = len(warnings) + 1  # it and the first warning about the means
         warnings += corrected_warnings(corrected, compared)
     if (compared.models["unscored_share"] > UNSCORED_ALERT).any():
         warnings.append(ALERT)
@@ -171,7 +176,8 @@ def _screen(
     if by_people is not None:
         findings = [f"By the scores alone: {best_sentence(compared, ALL)}"]
         table = corrected_screen_table(by_people, compared, "mean of the scores")
-    return FirstScreen(claim, warnings, [*basis, *missing_samples(compared)], table, findings)
+    basis += missing_samples(compared)
+    return FirstScreen(claim, warnings, basis, table, findings, kept=kept)
 
 
 def missing_samples(compared: ComparedModels) -> list[str]:
