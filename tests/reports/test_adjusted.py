@@ -69,9 +69,17 @@ def test_a_prior_that_changes_the_order_stands_out() -> None:
         for middle, last in ((0.5, 1.0), (0.0, 0.0))
     )
     prior, plain = JudgePrior.of(verdicts, ["judge"]), rank(votes, rounds=20)
-    section, facts = prior_section(plain, prior, rank_with_prior(votes, prior, rounds=200))
+    weighed = rank_with_prior(votes, prior, rounds=200)
+    section, facts = prior_section(plain, prior, weighed)
     assert any(tells(line, "THE ORDER CHANGES: ... c is above b") for line in section.warnings)
     assert facts["prior"].keys() > {"models", "bradley_terry", "ranks", "intervals", "above_next"}
+    screen = ranking_report(plain, adjusted=[(section, facts)], weighed=weighed).first
+    assert screen is not None and screen.table is not None
+    shown = screen.table.data.set_index("model")
+    assert list(shown.index) == list(plain.players) != list(weighed.players)
+    assert list(shown["rating"]) == list(plain.bradley_terry)
+    assert dict(shown["with the judge"]) == dict(zip(weighed.players, weighed.ratings, strict=True))
+    assert tells(screen.claim, f"{weighed.players[0]} is first ... {weighed.weight:.2f}")
 
 
 @pytest.mark.parametrize(

@@ -141,8 +141,10 @@ def rank(
         sections.append(_corrected(*compared))
     if features:
         sections.append(_controlled(battles, styles, features, coefficients))
+    weighed = None
     if prior is not None:
-        sections.append(_with_prior(battles, prior, [] if people else sources))
+        judged, weighed = _weighed(battles, prior, [] if people else sources)
+        sections.append(_with_prior(judged, weighed))
     ranking = _ranked(battles)
     agreement = None if published is None else compare_leaderboard(ranking, published)
     rankings = None
@@ -152,7 +154,7 @@ def rank(
         if compared is not None:
             by_judge = rankings_of_judge(by, *compared, groups, _ranked)
     adjusted = [section(ranking) for section in sections]
-    report = ranking_report(ranking, agreement, people, adjusted, rankings, by_judge)
+    report = ranking_report(ranking, agreement, people, adjusted, rankings, by_judge, weighed)
     written = []
     if output is not None:
         attach_votes(Path(sources[0]), ballot_votes, output)
@@ -284,11 +286,10 @@ def _controlled(
     return lambda _: controlled_section(controlled)
 
 
-def _with_prior(battles: "Battles", prior: str, sources: list[str]) -> "_SectionOf":
-    """Ratings with a judge's verdicts as a prior; `sources` are not votes about ballots."""
+def _with_prior(judged: "JudgePrior", weighed: "WeighedRanking") -> "_SectionOf":
+    """Ratings with a judge's verdicts as a prior."""
     from urs_inspect.reports.words._adjusted import prior_section
 
-    judged, weighed = _weighed(battles, prior, sources)
     return lambda ranking: prior_section(ranking, judged, weighed)
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from urs_inspect._util import counted
+from urs_inspect.discrepancy._judge_prior import WeighedRanking
 from urs_inspect.logs._battles import HumanBattles
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import Format, listed, number, rating_text
@@ -43,9 +44,10 @@ def ranking_report(
     adjusted: Sequence[tuple[Section, Mapping[str, Any]]] = (),
     by: RankingsBy | None = None,
     judge: RankingsOfJudge | None = None,
+    weighed: WeighedRanking | None = None,
 ) -> Report:
     """A ranking, how far people agree, rankings of groups, adjusted ratings with their facts, and
-    how it agrees with a leaderboard.
+    how it agrees with a leaderboard; `weighed` is the ranking with a judge as a prior.
     """
     facts = ranking_dict(ranking, leaderboard) | {
         key: fact for _, more in adjusted for key, fact in more.items()
@@ -70,11 +72,16 @@ def ranking_report(
     if leaderboard:
         sections.append(Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard)))
     titles = [section.title for section, _ in adjusted]
-    return Report(RANK, "Ranking", sections, facts, first=_screen(ranking, people, titles, by))
+    first = _screen(ranking, people, titles, by, weighed)
+    return Report(RANK, "Ranking", sections, facts, first=first)
 
 
 def _screen(
-    ranking: Ranking, people: HumanBattles | None, more: Sequence[str], by: RankingsBy | None
+    ranking: Ranking,
+    people: HumanBattles | None,
+    more: Sequence[str],
+    by: RankingsBy | None,
+    weighed: WeighedRanking | None,
 ) -> FirstScreen:
     """The answer on one screen; `more` are titles of parts that are not on it."""
     over = (
@@ -92,22 +99,30 @@ def _screen(
         " too narrow."
     )
     findings += [f"Also: {title}." for title in more]
-    table = _ranks_by_group(ranking, by) if by else _ranks(ranking)
-    return FirstScreen(_claim(ranking), warnings, basis, table, findings)
+    table = _ranks_by_group(ranking, by) if by else _ranks(ranking, weighed)
+    claim = _claim(ranking)
+    if weighed:
+        claim = f"{_claim_with_judge(weighed)} By votes alone: {claim}"
+    return FirstScreen(claim, warnings, basis, table, findings)
 
 
-def _ranks(ranking: Ranking) -> Table:
-    """Ranks, ratings, and how far each model is ahead of the next."""
+def _ranks(ranking: Ranking, weighed: WeighedRanking | None) -> Table:
+    """Ranks, ratings, those with a judge as a prior, and how far a model is ahead of the next."""
     ahead = [_rating_difference(gap.estimate) for gap in ranking.differences]
-    data = pd.DataFrame(
-        {
-            "rank": rank_texts(ranking.ranks),
-            "model": list(ranking.players),
-            "rating": list(ranking.bradley_terry),
-            "ahead of the next": [*ahead, ""],
-        }
+    columns: dict[str, Sequence[Any]] = {
+        "rank": rank_texts(ranking.ranks),
+        "model": list(ranking.players),
+        "rating": list(ranking.bradley_terry),
+    }
+    if weighed:
+        with_judge = dict(zip(weighed.players, weighed.ratings, strict=True))
+        columns["with the judge"] = [with_judge[name] for name in ranking.players]
+    columns["ahead of the next"] = [*ahead, ""]
+    return Table(
+        pd.DataFrame(columns),
+        {"rating": rating_text, "ahead of the next": str, "with the judge": rating_text},
+        headings={"rating": "by votes alone"} if weighed else {},
     )
-    return Table(data, {"rating": rating_text, "ahead of the next": str})
 
 
 def _ranks_by_group(ranking: Ranking, by: RankingsBy) -> Table:
@@ -144,6 +159,17 @@ def _claim(ranking: Ranking) -> str:
     if len(leading) > 1:
         return f"No clear first: {listed(leading)} cannot be distinguished."
     return f"{first.better} is first, but cannot be distinguished from {first.other}: {ahead}."
+
+
+def _claim_with_judge(weighed: WeighedRanking) -> str:
+    """Which model is first with a judge as a prior, how surely, and how much the judge counts."""
+    first, second, *_ = weighed.players
+    certainty = weighed.certainty[0]
+    how_sure = "over 0.99" if certainty > 0.99 else f"{certainty:.2f}"
+    return (
+        f"With the judge as a prior, {first} is first, above {second} with a probability of"
+        f" {how_sure}; the judge counts with a weight of {weighed.weight:.2f} of 1."
+    )
 
 
 def _is_simulated(player: str) -> bool:
