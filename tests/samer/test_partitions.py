@@ -172,11 +172,10 @@ def test_killed_workers_and_drivers_cost_no_row_and_change_no_byte(
     small: Path, tmp_path: Path
 ) -> None:
     for part in range(6):
-        # two blocks of rows that are written together
-        texts = [f"{row} " * (1 + (row + part) % 40) for row in range(600)]
-        write(
-            tmp_path / "parts" / f"{part}.parquet", query=texts[::-1], response=texts, id=range(600)
-        )
+        # Five blocks of rows that are written together, so that a file is under way for long.
+        texts = [f"{row} " * (1 + (row + part) % 10) for row in range(2_200)]
+        path = tmp_path / "parts" / f"{part}.parquet"
+        write(path, query=texts[::-1], response=texts, id=range(len(texts)))
     command = [sys.executable, "-c", "from urs_inspect.cli import main; main()", "samer", "score"]
     options = ["--model", str(small), "-S", "engine=transformers"]
     whole, out = tmp_path / "whole", tmp_path / "out"
