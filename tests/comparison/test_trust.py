@@ -8,12 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import read_eval_log
+from inspect_ai.model import ChatMessage, Logprob, Logprobs, ModelOutput
+from inspect_ai.scorer import match, model_graded_qa
 
 from tests.cli.conftest import Said
 from tests.comparison.test_people import labels
 from tests.comparison.test_samples import write_log
-from urs_inspect.comparison._trust import price_of, signs_of
+from tests.tasks.scripted import Script, output, run, say
+from urs_inspect.comparison._trust import certainty_of, price_of, signs_of
 from urs_inspect.stats._trust import NOBODY
 
 UNIT = (0.0, 1.0)
@@ -39,6 +44,34 @@ def write_judges(folder: Path, judges: Sequence[Any]) -> list[str]:
         roles = {"grader": {"model": f"lab/judge{place}"}}
         logs.append(write_log(where, "m", letters(scores), scorer="graded", model_roles=roles))
     return logs
+
+
+def tokens(*given: tuple[str, float]) -> list[Logprob]:
+    """Tokens and their probabilities."""
+    return [Logprob(token=text, logprob=float(np.log(chance))) for text, chance in given]
+
+
+def log_of_sure_judge(folder: Path, verdicts: Any, chances: Any) -> str:
+    """A log of a judge that says with what probability (NaN: none said) it gives each verdict."""
+
+    def reply(messages: list[ChatMessage]) -> ModelOutput:
+        place = int(between_marks(messages[-1].text))
+        letter = letters(verdicts)[place]
+        made = output(f"It may be.\nGRADE: {letter}")
+        if not np.isnan(chances[place]):
+            said = tokens(("It", 1), (" may be.", 0.01), ("\nGRADE:", 1), (f" {letter}", 1))
+            said[-1].logprob = float(np.log(chances[place]))
+            made.choices[0].logprobs = Logprobs(content=said)
+        return made
+
+    samples = [Sample(id=place, input=f"<<{place}>>?", target="x") for place in range(NUMBER)]
+    task = Task(MemoryDataset(samples), solver=say("x"), scorer=[match(), model_graded_qa()])
+    grader = Script(reply).model("sure", logprobs=True)
+    return str(run(task, folder, model="mockllm/answers", grader=grader).location)
+
+
+def between_marks(text: str) -> str:
+    return text.partition("<<")[2].partition(">>")[0]
 
 
 def label_file(folder: Path, right: Any, chosen: Sequence[int]) -> Path:
@@ -236,6 +269,55 @@ def test_a_judge_is_sure_far_from_the_middle_and_where_judges_before_it_agree() 
     signs = signs_of(np.array([[0.0, 1 / 3, 0.5, 1.0, np.nan], [0.0, 1.0, 0.5, 0.0, 1.0]]), UNIT)
     assert signs[0] == pytest.approx([0.5, 1 / 6, 0, 0.5, -np.inf], abs=1e-5)
     assert signs[1] == pytest.approx([0.5, 0.5 - 1 / 6, 0, 0.25, 0.25], abs=1e-5)
+
+
+@pytest.mark.parametrize("known", [1.0, 0.7, 0.0])
+def test_a_judge_of_right_and_wrong_is_taken_where_its_log_probabilities_are_high(
+    tmp_path: Path, known: float, facts: Callable[..., Any]
+) -> None:
+    """The part of the replies that have log probabilities; without any nothing is taken."""
+    generator = np.random.default_rng(7)
+    right = generator.random(NUMBER) < 0.6
+    easy = np.arange(NUMBER) % 4 > 0
+    verdicts = np.where(easy | (generator.random(NUMBER) < 0.5), right, ~right)
+    chances = np.where(easy, 0.9, 0.3) + 0.09 * generator.random(NUMBER)
+    chances[generator.random(NUMBER) >= known] = np.nan
+    log = log_of_sure_judge(tmp_path, verdicts, chances)
+    rows = [(place, "mockllm/answers", "C" if right[place] else "I") for place in range(200)]
+    asked = ("trust", log, "--human", labels(tmp_path, rows), "--at-least", 0.9)
+    found = facts(*asked, "--scorer", "model_graded_qa")
+    [row] = found["tables"]["judges"]
+    assert 0.5 * known <= row["taken"] <= known
+    taken = [each for each in found["tables"]["answers"] if each["by"] == row["judge"]]
+    places = [int(answer["sample"]) for answer in taken]
+    assert not places or np.mean(easy[places]) > 0.8
+
+
+def test_log_probabilities_only_order_equal_signs() -> None:
+    generator = np.random.default_rng(8)
+    scores = generator.integers(11, size=(3, 500)) / 10
+    plain = signs_of(scores, UNIT)
+    sure = signs_of(scores, UNIT, generator.random(scores.shape))
+    for before, after in zip(plain, sure, strict=True):
+        order = np.argsort(after)
+        assert (np.diff(before[order]) >= 0).all()
+        assert len(np.unique(after)) > len(np.unique(before))
+    assert (signs_of(scores, UNIT, np.zeros(scores.shape)) == plain).all()
+
+
+def test_certainty_is_the_least_probability_in_the_line_of_the_verdict() -> None:
+    last = tokens(("GRADE", 0.9), (":", 0.8), (" C", 0.7))
+    assert certainty_of(last) == pytest.approx(0.7)
+    before = tokens(("why", 0.1), (".\n\n", 0.2))
+    assert certainty_of([*before, *last]) == pytest.approx(0.7)
+    assert certainty_of([*before, *tokens(("\nGRADE", 0.4)), *last[1:]]) == pytest.approx(0.4)
+    assert certainty_of([*last, *tokens(("\n", 0.3), ("\n", 0.3))]) == pytest.approx(0.7)
+    # A last line without a letter or digit has no verdict.
+    json_lines = tokens(('{\n"score"', 0.5), (": ", 0.9), ("7\n", 0.6), ("}", 0.2))
+    assert certainty_of(json_lines) == pytest.approx(0.5)
+    assert certainty_of([]) == certainty_of(tokens((" ", 0.5), ("\n", 0.5))) == 0.0
+    assert certainty_of([Logprob(token="C", logprob=-9999.0)]) == 0.0
+    assert certainty_of([Logprob(token="C", logprob=1e-9)]) == 1.0
 
 
 def test_price_of_a_new_answer() -> None:

@@ -40,7 +40,8 @@ _UNUSED = ("events", "messages", "store", "error_retries", "output")
 _SHORTENED = ("...", "Key removed from summary (> 1k)")
 _OF_ANY_EPOCHS = ("mean", "median", "pass_")
 """Prefixes of reducers that may be compared across numbers of epochs."""
-_JUDGE_ROLE = re.compile("grad|judg|scor|evaluat")
+JUDGE_ROLE = re.compile("grad|judg|scor|evaluat")
+"""What names of roles of judges have."""
 
 
 _Sample = EvalSample | EvalSampleSummary
@@ -347,7 +348,7 @@ def _arguments(log: EvalLog, facts: Iterable[Mapping[str, Any]]) -> dict[str, st
         "solver_args": log.eval.solver_args or None,
     }
     for role, models in role_models(log).items():
-        if not _JUDGE_ROLE.search(role):
+        if not JUDGE_ROLE.search(role):
             arguments[role] = ", ".join(models)
     arguments[STRUCTURED] = structured_of(facts)  # what became of the argument, which may be `auto`
     return texts(arguments)
@@ -357,7 +358,7 @@ def judge_of(log: EvalLog, scorer: str) -> str:
     """The models in roles of a judge, if the scorer may call one."""
     if scorer in UNJUDGED:
         return ""
-    judges = [models for role, models in role_models(log).items() if _JUDGE_ROLE.search(role)]
+    judges = [models for role, models in role_models(log).items() if JUDGE_ROLE.search(role)]
     return ", ".join(chain(*judges))
 
 

@@ -1,5 +1,6 @@
 """Scores of judges and people's labels -> which scores need no person, and who gives the others."""
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -7,11 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.model import Logprob
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.comparison._compare import match_answers
 from urs_inspect.comparison._samples import SampleScores, read_sample_scores
-from urs_inspect.comparison._scored_runs import headers_of_task, judge_of
+from urs_inspect.comparison._scored_runs import JUDGE_ROLE, headers_of_task, judge_of
+from urs_inspect.logs._files import read_log
+from urs_inspect.logs._naming import whole_characters
 from urs_inspect.reports.numbers._agreement import unused
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.stats._bootstrap import Floats, Integers
@@ -23,6 +29,9 @@ TRUSTED = "trusted"
 """The final score in a log."""
 _GAP = 0.25
 """Weight of the mean gap to judges before, which may be weak; larger ones took less of LLMBar."""
+_TIE = 1e-7
+"""Weight of a certainty from 0 to 1, below any difference of other signs, which are rounded."""
+_UNUSED = ("messages", "store", "error_retries", "output")
 _NO_JUDGES = ("human_rating", "human_choice", TRUSTED, "pair_verdict")
 """Scorers of people, and that which says whether a judge's verdict is that of the data's label."""
 
@@ -117,7 +126,8 @@ def trust(
     of_most = pd.DataFrame(near.T).groupby(labels.index.to_numpy()).mean() > 0.5
     places = of_most.index.to_numpy()
     agrees = of_most.to_numpy().T
-    signs = signs_of(scores, human.scale)
+    certainties = [_certainties(read).reindex(values.index) for read in judges.values()]
+    signs = signs_of(scores, human.scale, np.nan_to_num(np.array(certainties)))
     shown = find_shown(signs, places, agrees, at_least=at_least, miss=1 - sure)
     rows = []
     answers = values.index.to_frame(index=False).assign(by="", value=np.nan)
@@ -136,18 +146,63 @@ def trust(
     return Escalation(shown, table, answers, tuple(notes))
 
 
-def signs_of(scores: Floats, scale: tuple[float, float]) -> Floats:
+def signs_of(
+    scores: Floats, scale: tuple[float, float], certainties: Floats | float = 0.0
+) -> Floats:
     """How sure each judge is of each answer, minus infinity without a score, shape (J, N).
 
     It is how far its score is from the middle, which of a mean over epochs or orders says how far
-    they agree, less what the judges before it differ from it.
+    they agree, less what the judges before it differ from it. `certainties` order equal ones.
     """
     low, high = scale
     signs = np.abs(scores - (low + high) / 2)
     for judge in range(1, len(scores)):
         gaps = np.abs(scores[:judge] - scores[judge])
         signs[judge] -= _GAP * np.where(np.isnan(gaps), high - low, gaps).mean(axis=0)
-    return np.where(np.isnan(signs), -np.inf, np.round(signs / (high - low), 6))
+    rounded = np.round(signs / (high - low), 6) + _TIE * certainties
+    return np.where(np.isnan(rounded), -np.inf, rounded)
+
+
+def certainty_of(tokens: Sequence[Logprob]) -> float:
+    """The least probability in the last line with a letter or digit, which has the verdict."""
+    line = list[float]()
+    for token in reversed(tokens):
+        text = token.token if line else re.sub(r"\W+$", "", token.token)
+        _, line_break, own = text.rpartition("\n")
+        if own.strip():
+            line.append(token.logprob)
+        if line and line_break:
+            break
+    return math.exp(min(0.0, *line)) if line else 0.0
+
+
+def _certainties(read: SampleScores) -> "pd.Series[float]":
+    """Mean over epochs, by sample and model, in logs whose judge gave log probabilities."""
+    rows = []
+    for file, model in read.files.items() if read.judge else ():
+        if _has_log_probabilities(read_log(file, header_only=True)):
+            for sample in read_log(file, without=_UNUSED).samples or ():
+                rows.append((whole_characters(str(sample.id)), model, _certainty(sample)))
+    frame = pd.DataFrame(rows, columns=["sample", "model", "value"])
+    return frame.groupby(["sample", "model"])["value"].mean().astype(float)
+
+
+def _has_log_probabilities(log: EvalLog) -> bool:
+    """Whether a judge was asked for them; those of the whole run are asked of its model alone."""
+    for role, models in (log.eval.model_roles or {}).items():
+        listed = models if isinstance(models, list) else [models]
+        if JUDGE_ROLE.search(role) and any(model.config.logprobs for model in listed):
+            return True
+    return False
+
+
+def _certainty(sample: EvalSample) -> float:
+    """How sure the last reply of a judge is; 0 if it has no log probabilities."""
+    for event in reversed(sample.events):
+        if isinstance(event, ModelEvent) and JUDGE_ROLE.search(event.role or ""):
+            given = event.output.choices[0].logprobs if event.output.choices else None
+            return certainty_of(given.content) if given else 0.0
+    return 0.0
 
 
 def price_of(by: Integers, prices: Sequence[float], person: float) -> float:
