@@ -18,6 +18,7 @@ from tests.cli.conftest import Said
 from tests.comparison.test_people import labels
 from tests.comparison.test_samples import write_log
 from tests.tasks.scripted import Script, output, run, say
+from tests.telling import tells
 from urs_inspect.comparison._trust import certainty_of, price_of, signs_of
 from urs_inspect.stats._trust import NOBODY
 
@@ -141,7 +142,8 @@ def test_rest_is_labelled_and_becomes_a_log(tmp_path: Path, said: Said, refused:
     assert rest and not list(output.glob("*.eval"))
     before = json.loads((output / "trust.json").read_text())["tables"]["judges"]
     (folder := tmp_path / "rest").mkdir()
-    said(*asked, "--rest", label_file(folder, right, rest))
+    told = said(*asked, "--rest", label_file(folder, right, rest))
+    assert tells(told, "1 log ... trusted_")
     after = json.loads((output / "trust.json").read_text())["tables"]["judges"]
     assert before == after  # nothing is learned from labels of hard answers
     [final] = output.glob("trusted_*.eval")
@@ -152,6 +154,8 @@ def test_rest_is_labelled_and_becomes_a_log(tmp_path: Path, said: Said, refused:
         score = sample.scores["trusted"]
         assert score.metadata is not None and score.history[-1].provenance is not None
         assert score.history[-1].provenance.author == score.metadata["by"]
+        by_person = score.metadata["by"] == "person"
+        assert ("people agree" in str(score.history[-1].provenance.reason)) == (not by_person)
         given[sample.id] = (score.value, score.metadata["by"])
     assert len(given) == NUMBER
     assert all(given[place] == (float(right[place]), "person") for place in rest)

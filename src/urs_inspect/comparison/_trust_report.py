@@ -45,14 +45,6 @@ def report_trust(
     rest = found.answers.loc[found.answers["by"] == "", ["sample", "model"]]
     rest = rest.set_axis(["id", "model"], axis=1).assign(rating="")
     claim = _claim(found)
-    notes = [claim, *found.notes, *_about(found, len(rest), prices, budget)]
-    formats = {"taken": share, "labels": number(0), "agreed": number(0)}
-    table = Table(found.judges, formats, "judges", {"taken": "takes"})
-    by_answer = [Table(found.answers, name="answers", shown=()), Table(rest, name="rest", shown=())]
-    sections = simulation_section(any(read.simulated for read in judges.values()))
-    sections.append(Section("Judges", notes, [table, *by_answer], warnings=found.notes))
-    if left_out:
-        sections.append(Section("Left out", left_out))
     files = dict[str, str]()  # of each model those that the first judge of it scored
     for read in judges.values():
         known = set(files.values())
@@ -63,6 +55,18 @@ def report_trust(
         name = f"{TRUSTED}_{place}_{Path(file).stem}.eval"
         own = found.answers[found.answers["model"] == model].dropna()
         logs[name] = partial(_final_log, file, own, claim)
+    notes = [claim, *found.notes, *_about(found, len(rest), prices, budget)]
+    if logs:
+        notes.append(
+            f"With -o, {counted(len(logs), 'log')} with the final scores: {TRUSTED}_*.eval."
+        )
+    formats = {"taken": share, "labels": number(0), "agreed": number(0)}
+    table = Table(found.judges, formats, "judges", {"taken": "takes"})
+    by_answer = [Table(found.answers, name="answers", shown=()), Table(rest, name="rest", shown=())]
+    sections = simulation_section(any(read.simulated for read in judges.values()))
+    sections.append(Section("Judges", notes, [table, *by_answer], warnings=found.notes))
+    if left_out:
+        sections.append(Section("Left out", left_out))
     facts = {"headline": claim, "rest": len(rest), "command": command, "left_out": left_out}
     return Report(TRUST, "Trust or ask", sections, facts, logs)
 
