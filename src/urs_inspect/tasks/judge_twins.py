@@ -292,7 +292,7 @@ def _refuse_prompts(judging: Judging, **arguments: str | None) -> None:
 def _recorded(answer: JudgedAnswer, text: str, facts: dict[str, Any]) -> Sample:
     """A text in place of an answer."""
     facts |= {ANSWER: text, "model": answer.model}
-    return Sample(input=answer.input, target=answer.target, metadata=facts)
+    return Sample(id=answer.id, input=answer.input, target=answer.target, metadata=facts)
 
 
 @dataclass(frozen=True)
