@@ -444,11 +444,8 @@ def guess_meaning(label: str) -> str:
 def in_one_line(value: Any) -> str:
     """YAML on one line, without single quotes around texts, which the command line has."""
     if isinstance(value, dict):
-        return (
-            "{"
-            + choices(f"{in_one_line(key)}: {in_one_line(part)}" for key, part in value.items())
-            + "}"
-        )
+        parts = [f"{in_one_line(key)}: {in_one_line(part)}" for key, part in value.items()]
+        return f"{{{choices(parts)}}}"
     if isinstance(value, list):
         return "[" + choices(map(in_one_line, value)) + "]"
     text = str(value)
