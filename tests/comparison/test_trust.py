@@ -254,13 +254,14 @@ def test_majority_of_raters_and_points_of_a_scale(
     assert row["agreed"] == 0
 
 
-def test_what_is_refused(tmp_path: Path, refused: Said) -> None:
+def test_what_is_refused(tmp_path: Path, said: Said, refused: Said) -> None:
     right, judges = judged(6, 0.1)
     logs = write_judges(tmp_path, judges)
     file = label_file(tmp_path, right, range(30))
     asked = ("trust", *logs, "--human", file, "--at-least", 0.9)
     for price in ("nobody=1", "lab/judge0=-1", "lab/judge0=nan", "lab/judge0"):
         assert "lab/judge0" in refused(*asked, "--price", price)
+    said(*asked, "--price", "lab/judge0=1e-5")
     assert "half" in refused(*asked, "--within", 1)
     numbers = labels(tmp_path, [(0, "m", 3)])
     error = refused("trust", *logs, "--human", numbers, "--human-scale", "1,5", "--at-least", 0.9)

@@ -4,6 +4,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,8 +33,16 @@ _GAP = 0.25
 _TIE = 1e-7
 """Weight of a certainty from 0 to 1, below any difference of other signs, which are rounded."""
 _UNUSED = ("messages", "store", "error_retries", "output")
-_NO_JUDGES = ("human_rating", "human_choice", TRUSTED, "pair_verdict")
-"""Scorers of people, and that which says whether a judge's verdict is that of the data's label."""
+_NO_JUDGES = {
+    "human_rating": "people gave its scores",
+    "human_choice": "people gave its scores",
+    TRUSTED: "its scores are final ones, of several judges and people",
+    "pair_verdict": (
+        "in logs of judge_pairwise and md_eval it says whether a verdict was right, not which it"
+        " was; of pairs, pair_choice:outcome in logs of mad is read"
+    ),
+}
+"""Scorers whose scores are not those of a judge -> why."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +74,7 @@ def read_judges(
     for scorer in dict.fromkeys(given):
         name, _, key = scorer.partition(":")
         if name in _NO_JUDGES:
-            left_out.append(
-                f"{name} was left out: it is no judge's score of an answer; allowed of pairs:"
-                " pair_choice:outcome in logs of mad, not logs of judge_pairwise."
-            )
+            left_out.append(f"{name} was left out: {_NO_JUDGES[name]}.")
             continue
         files = defaultdict[str, list[str]](list)
         for header in headers:
@@ -92,11 +98,12 @@ def read_prices(given: Sequence[str], judges: Collection[str]) -> dict[str, floa
     prices = {}
     for each in given:
         name, _, price = each.rpartition("=")
-        if name not in (*judges, PERSON) or not re.fullmatch(r"\d*\.?\d+", price):
+        with suppress(ValueError):
+            prices[name] = float(price)
+        if name not in (*judges, PERSON) or not 0 <= prices.get(name, -1) < np.inf:
             raise InputError(
                 f"price: must be NAME=DOLLARS of {choices([*judges, PERSON])}, got '{each}'"
             )
-        prices[name] = float(price)
     return prices
 
 
