@@ -21,7 +21,7 @@ from urs_inspect.comparison._samples import SampleRun, SampleScores
 from urs_inspect.reports.layout._page import render_page
 from urs_inspect.reports.numbers._comparison import ComparedModels
 from urs_inspect.reports.numbers._scores import ALL
-from urs_inspect.reports.words._comparison import best_sentence
+from urs_inspect.reports.words._comparison import best_sentence, missing_notes
 
 NAN = math.nan
 
@@ -88,6 +88,8 @@ def test_it_is_what_the_report_of_urs_has() -> None:
     )
     assert compared.models["rank_to"].tolist() == ranking.models["rank_to"].tolist()
     assert compared.missing == ranking.missing
+    said = [note.replace("sample", "question") for note in missing_notes(compared)]
+    assert said == missing_notes(ranking)
 
 
 @checked

@@ -74,9 +74,10 @@ def test_the_half_width_is_that_of_the_reports_interval(ranking: Ranking) -> Non
 
 def test_what_is_not_measured_is_named_with_a_command(ranking: Ranking) -> None:
     one = ("p/one",)
-    found = ranking_of(answers(model("p/a", panel=one), model("p/bb", panel=one)))
+    single = ranking_of(answers(model("p/a", panel=one), model("p/bb", panel=one)))
     again, epochs, judges = "inspect score", "--epochs 2", "--model-role 'grader=[JUDGE, OTHER]'"
-    assert found.noise.table.empty and epochs in said(found)
+    assert single.noise.table.empty
+    assert [command for command in (again, epochs, judges) if command in said(single)] == [epochs]
     for notes, named in (
         (said(ranking), [again]),
         (said(ranking_of(answers(model("p/a"), model("p/bb")))), [again, epochs]),

@@ -241,7 +241,7 @@ def best_sentence(ranking: ComparedModels, key: str, most: int = _MOST_NAMED) ->
     name = short[ranking.best(key)]
     better = [short[pair.second] for pair in pairs if pair.significant]
     if len(better) == len(pairs):
-        return f"{name} is best, significantly better than {_all_of(better)}."
+        return f"{name} is best, significantly better than {all_of(better)}."
     equal = [short[pair.second] for pair in pairs if round(pair.difference.value, DIGITS) == 0]
     reasons = _why_none_is_best(ranking, key, equal, most)
     highest = "lowest" if ranking.lower_is_better else "highest"
@@ -253,7 +253,8 @@ def best_sentence(ranking: ComparedModels, key: str, most: int = _MOST_NAMED) ->
     return f"No model is clearly best: {'; '.join([*reasons, mean])}."
 
 
-def _all_of(others: Sequence[str]) -> str:
+def all_of(others: Sequence[str]) -> str:
+    """All the other models, by name if there is only one."""
     if len(others) == 1:
         return others[0]
     return "both others" if len(others) == 2 else f"all {len(others)} others"

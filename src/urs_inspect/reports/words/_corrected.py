@@ -20,6 +20,7 @@ from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._comparison import ComparedModels
 from urs_inspect.reports.numbers._corrected import FEWEST_RATED, CorrectedMeans, FromAll
 from urs_inspect.reports.numbers._scores import ALL, DIGITS
+from urs_inspect.reports.words._comparison import all_of
 
 CORRECTED = "Corrected by people"
 """Heading of the means and of the section about them."""
@@ -295,10 +296,9 @@ def _whose(raters: Sequence[str], rated: str) -> str:
 
 def _how_many(beaten: int, others: Sequence[str]) -> str:
     """How many of the other models are meant, by name if there is only one."""
-    if len(others) == 1:
-        return others[0]
-    part = "all" if beaten == len(others) else f"{beaten} of"
-    return f"{part} {counted(len(others), 'other')}"
+    if beaten == len(others):
+        return all_of(others)
+    return f"{beaten} of {counted(len(others), 'other')}"
 
 
 def _rated_answers(corrected: CorrectedMeans) -> int:
