@@ -310,7 +310,9 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
     if guess is not None:
         return _Recognised(guess.kind, guess=guess)
     if best is None:
-        here = choices(sorted(names)) or "no key or column"
+        if not names:
+            return _Recognised("unknown", "the file is empty, or has no key or column")
+        here = choices(sorted(names))
         return _Recognised("unknown", f"has {here}; name the --kind: {_kinds_with_columns()}")
     if best.lacking:
         lacking = choices(best.lacking)

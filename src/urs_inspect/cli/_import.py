@@ -190,7 +190,10 @@ def verdicts(
     else:
         for name, given in {"verdicts": meanings is not None, "people": people}.items():
             if given:
-                raise InputError(f"{name}: only of pairs; not all FILES have model_a and model_b")
+                raise InputError(
+                    f"{name}: only of pairs; not all FILES have model_a and model_b, which"
+                    " --columns, --set or --file-name can name"
+                )
         _write_scores(read, columns, named.columns.get("label"), known, output, notes)
 
 

@@ -501,7 +501,11 @@ def groups_of(
     values = {group for group in groups if group}
     dividing = _dividing(facts)
     if not values:
-        allowed = f"allowed: {choices(dividing)}" if dividing else "they differ in nothing else"
+        allowed = (
+            f"allowed: {choices(dividing)}"
+            if dividing
+            else "there is nothing else to divide them by"
+        )
         raise InputError(f"by: no comparison has a value of '{key}'; {allowed}")
     if len(values) > _MOST_GROUPS:
         raise InputError(
