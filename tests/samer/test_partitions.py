@@ -171,7 +171,7 @@ def workers_of(driver: Any) -> list[Any]:
 def test_killed_workers_and_drivers_cost_no_row_and_change_no_byte(
     small: Path, tmp_path: Path
 ) -> None:
-    for part in range(6):
+    for part in range(12):
         # Five blocks of rows that are written together, so that a file is under way for long.
         texts = [f"{row} " * (1 + (row + part) % 10) for row in range(2_200)]
         path = tmp_path / "parts" / f"{part}.parquet"
@@ -223,7 +223,7 @@ def test_killed_workers_and_drivers_cost_no_row_and_change_no_byte(
     workers_of(driver)[0].kill()
     said = driver.communicate(timeout=600)[1].decode()
     assert driver.returncode == 0 and len(said.splitlines()) <= 5, said
-    assert f"{len(kept)} of 6 files were there" in said
+    assert f"{len(kept)} of 12 files were there" in said
     assert kept.items() <= files(out).items()
     assert {name: entry[1] for name, entry in files(out).items()} == {
         p.name: p.read_bytes() for p in whole.iterdir()
