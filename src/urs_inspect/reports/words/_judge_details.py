@@ -297,7 +297,7 @@ def _screen(
     table = Table(pd.DataFrame(rows), dict.fromkeys(numbers, str))
     tests = ["Which judges differ significantly: --only two."]
     if len(datasets) > 1:
-        tests.append("Tables of the other data sets: --all.")
+        tests.append(f"The table is of {datasets[0].dataset}; those of other data sets: --all.")
     findings = [bias] if bias else []
     return FirstScreen(claims[0], warnings, claims[1:], table, findings, ways=tests)
 
