@@ -394,6 +394,11 @@ def test_a_missing_csv_column_is_named_before_any_row(column: str, write: Write)
             b"\xd0\xcf\x11\xe0" + bytes(100),
             "is an old Excel workbook; save it as CSV in UTF-8",
         ),
+        (
+            "my.csv",
+            b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+            "is no text file; allowed is text in UTF-8: .csv",
+        ),
         ("my.jsonl", LFS, "is a Git LFS pointer and not the file itself; `git lfs pull` gets it"),
         ("my.csv", HEADER + GOOD + "Wh\0y?,Because.,Leisure,EN\n", "line 3: NUL byte"),
         ("my.jsonl", line() + line() + "{\0}\n", "line 3: NUL byte"),

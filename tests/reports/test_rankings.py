@@ -238,6 +238,16 @@ def test_people_s_choices_count_in_place_of_a_judge_s(tmp_path: Path) -> None:
     assert wins(write_log(tmp_path / "again.eval", again)) == [("x", "y", 0.5)]
 
 
+@pytest.mark.parametrize(("verdicts", "said"), [([1.0], 1), ([math.nan], 0), ([], 0)])
+def test_verdicts_beside_people_s_choices_are_mentioned(
+    tmp_path: Path, verdicts: list[float], said: int
+) -> None:
+    log = write_log(tmp_path / "log.eval", also_by_people(judged(XY, *verdicts), 0.0))
+    told: list[str] = []
+    read_battles([log], told.append)
+    assert len(told) == said
+
+
 def test_what_was_taken_over_counts_once(tmp_path: Path) -> None:
     first = write_log(tmp_path / "first.eval", judged(XY, 1.0))
     second = write_log(tmp_path / "second.eval", taken_over(judged(XY, 1.0)), judged(XZ, 0.0))

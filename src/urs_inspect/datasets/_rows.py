@@ -239,6 +239,10 @@ def _read_text(path: Path) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if b"\x00" in data:
+            raise InputError(
+                f"{path}: is no text file; allowed is text in UTF-8: .csv, .jsonl or .json"
+            ) from None
         line = error.object.count(b"\n", 0, error.start) + 1  # the decoded bytes lack the BOM
         raise InputError(
             f"{path}: line {line}: byte {error.start} is not UTF-8 ({error.reason}); save the file"

@@ -138,7 +138,7 @@ def read_ballots(path: Path) -> tuple[Ballot, ...]:
         raise InputError(f"cannot read the ballots '{path}': {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
+            f"{path}: byte {error.start} is not UTF-8; allowed: JSON Lines in UTF-8"
         ) from None
     objects: list[tuple[str, Any]] = []
     for number, line in enumerate(text.split("\n"), start=1):

@@ -30,7 +30,7 @@ from urs_inspect.annotation._campaign import BALLOT_KEY, LOG_SUFFIXES, load_ball
 from urs_inspect.annotation._votes import read_votes, vote_files
 from urs_inspect.datasets._rows import Row, read_table, shown
 from urs_inspect.discrepancy._ballots import Ballot, collect_ballots
-from urs_inspect.logs._comparisons import choice_of, judged_by_people, judges_of, read_comparisons
+from urs_inspect.logs._comparisons import choice_of, holds_choices, judges_of, read_comparisons
 from urs_inspect.logs._files import (
     about_copies,
     about_damaged,
@@ -698,7 +698,8 @@ def _read(
         except InputError as error:
             say(about_damaged(file, error))
             return
-        if people := judged_by_people(log):
+        people = holds_choices(log, people=True)
+        if people and holds_choices(log, people=False):
             say(f"{file}: people's choices count (human_choice), a judge's verdicts in it do not")
         samples = log.samples or []
         verdicts = [_judged(sample, people, log.location) for sample in samples]

@@ -40,7 +40,7 @@ def read_comparisons(
     comparisons: dict[str, Comparison] = {}
     skipped: list[str] = []
     for log in finished_logs([name], skipped, "mad"):
-        by_people = people and judged_by_people(log)
+        by_people = people and holds_choices(log, people=True)
         for sample in log.samples or []:
             if "ballot" not in sample.metadata:
                 continue
@@ -92,12 +92,12 @@ def judges_of(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, named)))
 
 
-def judged_by_people(log: EvalLog) -> bool:
-    """Whether a log holds people's choices with an outcome.
+def holds_choices(log: EvalLog, people: bool) -> bool:
+    """Whether a log holds choices of people, or of judges, with an outcome.
 
-    Then a judge's verdicts in it do not count.
+    Where it holds those of people, a judge's do not count.
     """
-    chosen = (choice_of(sample, people=True) for sample in log.samples or [])
+    chosen = (choice_of(sample, people) for sample in log.samples or [])
     return any(not math.isnan(value_of(choice, "outcome")) for choice in chosen)
 
 

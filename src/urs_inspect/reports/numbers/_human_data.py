@@ -31,7 +31,7 @@ from urs_inspect.logs._battles import (
     scored_copy,
     write_copy,
 )
-from urs_inspect.logs._comparisons import judged_by_people
+from urs_inspect.logs._comparisons import holds_choices
 from urs_inspect.logs._files import finished_logs, log_files, read_log, short_name
 from urs_inspect.logs._responses import text_of
 from urs_inspect.logs._scores import TEXTS, last_score, number
@@ -565,7 +565,7 @@ def _refuse_judges(sources: Iterable[str]) -> None:
             raise InputError(
                 f"votes: {log.location} is a log of {log.eval.task}; allowed: one of {_TASK}"
             )
-        if not judged_by_people(log):
+        if not holds_choices(log, people=True):
             raise InputError(
                 f"votes: {log.location} has no people's choices, only verdicts of a judge or"
                 " comparisons; name people's votes on these as well"
