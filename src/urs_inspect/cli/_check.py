@@ -120,7 +120,8 @@ def check(named: tuple[str, ...], kind: str | None, scale: str | None, as_json: 
     Of a directory, as `new` writes it, the tables, rubrics and prompts in it are checked, not those
     further below. Each is recognised by its columns or keys and read as its task or command reads
     it. What names intents or languages is checked against the rubric among FILES, else against that
-    of URS. The exit code is 1 if a file has an error.
+    of URS. The exit code is 0 if each file can be used as it is, or by the import that is printed;
+    it is 1 if one has an error, as where a task needs the `columns` that are printed.
     """
     files: dict[str, None] = {}
     for name in named:
