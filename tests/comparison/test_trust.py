@@ -22,6 +22,7 @@ from tests.tasks.scripted import Script, output, run, say
 from tests.telling import tells
 from urs_inspect.comparison._trust import certainty_of, price_of, signs_of
 from urs_inspect.stats._trust import NOBODY
+from urs_inspect.tasks import judge_rating
 
 UNIT = (0.0, 1.0)
 NUMBER = 300
@@ -53,8 +54,11 @@ def tokens(*given: tuple[str, float]) -> list[Logprob]:
     return [Logprob(token=text, logprob=float(np.log(chance))) for text, chance in given]
 
 
-def log_of_sure_judge(folder: Path, verdicts: Any, chances: Any) -> str:
-    """A log of a judge that says with what probability (NaN: none said) it gives each verdict."""
+def log_of_sure_judge(folder: Path, verdicts: Any, chances: Any, by: str) -> str:
+    """A log of a judge that says with what probability (NaN: none said) it gives each verdict.
+
+    It judges in a role, or as the model under test where none has a role.
+    """
 
     def reply(messages: list[ChatMessage]) -> ModelOutput:
         place = int(between_marks(messages[-1].text))
@@ -68,8 +72,11 @@ def log_of_sure_judge(folder: Path, verdicts: Any, chances: Any) -> str:
 
     samples = [Sample(id=place, input=f"<<{place}>>?", target="x") for place in range(NUMBER)]
     task = Task(MemoryDataset(samples), solver=say("x"), scorer=[match(), model_graded_qa()])
-    grader = Script(reply).model("sure", logprobs=True)
-    return str(run(task, folder, model="mockllm/answers", grader=grader).location)
+    if by == "role":
+        grader = Script(reply).model("sure", logprobs=True)
+        return str(run(task, folder, model="mockllm/answers", grader=grader).location)
+    log = run(task, folder, model=Script(reply).model("answers"), logprobs=True)
+    return str(log.location)
 
 
 def between_marks(text: str) -> str:
@@ -278,9 +285,10 @@ def test_a_judge_is_sure_far_from_the_middle_and_where_judges_before_it_agree() 
     assert signs[1] == pytest.approx([0.5, 0.5 - 1 / 6, 0, 0.25, 0.25], abs=1e-5)
 
 
+@pytest.mark.parametrize("by", ["role", "model"])
 @pytest.mark.parametrize("known", [1.0, 0.7, 0.0])
 def test_a_judge_of_right_and_wrong_is_taken_where_its_log_probabilities_are_high(
-    tmp_path: Path, known: float, facts: Callable[..., Any]
+    tmp_path: Path, known: float, by: str, facts: Callable[..., Any]
 ) -> None:
     """The part of the replies that have log probabilities; without any nothing is taken."""
     generator = np.random.default_rng(7)
@@ -289,7 +297,7 @@ def test_a_judge_of_right_and_wrong_is_taken_where_its_log_probabilities_are_hig
     verdicts = np.where(easy | (generator.random(NUMBER) < 0.5), right, ~right)
     chances = np.where(easy, 0.9, 0.3) + 0.09 * generator.random(NUMBER)
     chances[generator.random(NUMBER) >= known] = np.nan
-    log = log_of_sure_judge(tmp_path, verdicts, chances)
+    log = log_of_sure_judge(tmp_path, verdicts, chances, by)
     rows = [(place, "mockllm/answers", "C" if right[place] else "I") for place in range(200)]
     asked = ("trust", log, "--human", labels(tmp_path, rows), "--at-least", 0.9)
     found = facts(*asked, "--scorer", "model_graded_qa")
@@ -298,6 +306,40 @@ def test_a_judge_of_right_and_wrong_is_taken_where_its_log_probabilities_are_hig
     taken = [each for each in found["tables"]["answers"] if each["by"] == row["judge"]]
     places = [int(answer["sample"]) for answer in taken]
     assert not places or np.mean(easy[places]) > 0.8
+
+
+def test_ratings_of_the_model_under_test_have_its_log_probabilities(
+    tmp_path: Path, facts: Callable[..., Any]
+) -> None:
+    """It is sure where people agree with the highest rating."""
+    good = np.arange(NUMBER) % 2
+
+    def reply(messages: list[ChatMessage]) -> ModelOutput:
+        made = output('{"score": 5}')
+        chance = 0.9 if good[int(between_marks(messages[-1].text))] else 0.2
+        made.choices[0].logprobs = Logprobs(content=tokens(('{"score": 5}', chance)))
+        return made
+
+    bench = tmp_path / "bench.jsonl"
+    with bench.open("w") as file:
+        for place in range(NUMBER):
+            row = {"id": place, "prompt": "Why?", "response": f"<<{place}>>", "rating": 3}
+            file.write(f"{json.dumps(row)}\n")
+    judge = Script(reply).model("judge")
+    log = run(judge_rating(str(bench), scale="1,5"), tmp_path, model=judge, logprobs=True)
+    file_of_labels = labels(
+        tmp_path, [(place, "mockllm/judge", 4 * good[place] + 1) for place in range(200)]
+    )
+    found = facts(
+        "trust", log.location, "--scorer", "rating_agreement:rating", "--human", file_of_labels,
+        "--human-scale", "1,5", "--at-least", 0.9,
+    )  # fmt: skip
+    taken = [
+        int(answer["sample"])
+        for answer in found["tables"]["answers"]
+        if answer["by"] == "rating_agreement:rating"
+    ]
+    assert taken and good[taken].all()
 
 
 def test_log_probabilities_only_order_equal_signs() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from inspect_ai.event import ModelEvent
-from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.log import EvalSample
 from inspect_ai.model import Logprob
 
 from urs_inspect._util import InputError, choices, counted
@@ -19,6 +19,7 @@ from urs_inspect.comparison._samples import SampleScores, read_sample_scores
 from urs_inspect.comparison._scored_runs import JUDGE_ROLE, headers_of_task, judge_of
 from urs_inspect.logs._files import read_log
 from urs_inspect.logs._naming import whole_characters
+from urs_inspect.logs._scores import UNJUDGED
 from urs_inspect.reports.numbers._agreement import unused
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.stats._bootstrap import Floats, Integers
@@ -184,29 +185,26 @@ def certainty_of(tokens: Sequence[Logprob]) -> float:
 
 
 def _certainties(read: SampleScores) -> "pd.Series[float]":
-    """Mean over epochs, by sample and model, in logs whose judge gave log probabilities."""
+    """Mean over epochs, by sample and model, in logs with log probabilities."""
     rows = []
-    for file, model in read.files.items() if read.judge else ():
-        if _has_log_probabilities(read_log(file, header_only=True)):
+    for file, model in read.files.items():
+        log = read_log(file, header_only=True)
+        asked = '"logprobs":true' in log.eval.model_dump_json() + log.plan.model_dump_json()
+        if asked and read.scorer not in UNJUDGED:
             for sample in read_log(file, without=_UNUSED).samples or ():
-                rows.append((whole_characters(str(sample.id)), model, _certainty(sample)))
+                certainty = _certainty(sample, has_role=bool(read.judge))
+                rows.append((whole_characters(str(sample.id)), model, certainty))
     frame = pd.DataFrame(rows, columns=["sample", "model", "value"])
     return frame.groupby(["sample", "model"])["value"].mean().astype(float)
 
 
-def _has_log_probabilities(log: EvalLog) -> bool:
-    """Whether a judge was asked for them; those of the whole run are asked of its model alone."""
-    for role, models in (log.eval.model_roles or {}).items():
-        listed = models if isinstance(models, list) else [models]
-        if JUDGE_ROLE.search(role) and any(model.config.logprobs for model in listed):
-            return True
-    return False
+def _certainty(sample: EvalSample, *, has_role: bool) -> float:
+    """How sure the last reply of the judge is; 0 if it has no log probabilities.
 
-
-def _certainty(sample: EvalSample) -> float:
-    """How sure the last reply of a judge is; 0 if it has no log probabilities."""
+    The judge is the model under test where no model has the role of one.
+    """
     for event in reversed(sample.events):
-        if isinstance(event, ModelEvent) and JUDGE_ROLE.search(event.role or ""):
+        if isinstance(event, ModelEvent) and has_role == bool(JUDGE_ROLE.search(event.role or "")):
             given = event.output.choices[0].logprobs if event.output.choices else None
             return certainty_of(given.content) if given else 0.0
     return 0.0
