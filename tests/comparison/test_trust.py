@@ -155,6 +155,8 @@ def test_rest_is_labelled_and_becomes_a_log(tmp_path: Path, said: Said, refused:
     assert tells(told, "1 log ... trusted_")
     after = json.loads((output / "trust.json").read_text())["tables"]["judges"]
     assert before == after  # nothing is learned from labels of hard answers
+    filled = label_file(output, right, rest).rename(output / "rest.csv")
+    assert "rest.csv" in refused(*asked, "--rest", filled)
     [final] = output.glob("trusted_*.eval")
     log = read_eval_log(str(final))
     given = {}

@@ -173,9 +173,12 @@ def trust(
     with final scores.
     """
     from urs_inspect.comparison import _trust
-    from urs_inspect.comparison._trust_report import report_trust
+    from urs_inspect.comparison._trust_report import REST, report_trust
     from urs_inspect.reports.numbers._human_data import read_human_ratings
 
+    output: Path | None = click.get_current_context().params["output"]
+    if rest is not None and output is not None and rest.resolve() == (output / REST).resolve():
+        raise InputError(f"rest: -o {output} writes {rest} anew; move it to another directory")
     scale = parse_scale(human_scale, "human-scale") if human_scale else None
     labels = read_human_ratings(human, scale)
     of_rest = None if rest is None else read_human_ratings(rest, scale)
@@ -186,8 +189,7 @@ def trust(
         judges = {name: judges[name] for name in sorted(judges, key=prices.__getitem__)}
     found = _trust.trust(judges, labels, of_rest, **asked)
     final = rest is not None
-    about = (judges, prices, left_out)
-    return report_trust(found, *about, final=final, budget=budget, command=command)
+    return report_trust(found, judges, prices, left_out, final, budget, command)
 
 
 def _scorer_and_key(given: str | None) -> tuple[str | None, str | None]:

@@ -90,7 +90,7 @@ def read_judges(
             known = not judge or judge in judges
             judges[f"{scorer} {judge}".strip() if known else judge] = scores
     if not judges:
-        raise InputError("\n".join(["scorer: no scores that are numbers", *left_out]))
+        raise InputError("\n".join(["scorer: none has scores that are numbers", *left_out]))
     return judges
 
 

@@ -26,6 +26,8 @@ from urs_inspect.reports.layout._tables import (
 _NAME = "urs-inspect trust"
 _TABLES = ("judges", "answers", "rest")
 TRUST = ReportKind(_NAME, 1, _NAME, "trust", _TABLES, (f"{TRUSTED}_*.eval",))
+REST = "rest.csv"
+"""Answers that are left for people."""
 
 
 def report_trust(
@@ -33,7 +35,6 @@ def report_trust(
     judges: Mapping[str, SampleScores],
     prices: Mapping[str, float],
     left_out: Sequence[str],
-    *,
     final: bool,
     budget: int | None,
     command: str,
@@ -84,12 +85,12 @@ def _claim(found: Escalation) -> str:
     if shown.tested == 0:
         more = "none of them is about an answer of which it is sure enough"
     elif shown.needed is None:
-        more = "no number is likely to"
+        more = "no number of labels is likely to"
     else:
         more = f"{shown.needed:,} might"
     return (
-        f"None: {counted(shown.labels, 'label')} do not show that people agree with {target} of any"
-        f" scores of {found.judges['judge'].iloc[-1]}; {more}."
+        f"None: {counted(shown.labels, 'label')} do not show that people agree with {target} of the"
+        f" scores of {found.judges['judge'].iloc[-1]}, nor of those of which it is surest; {more}."
     )
 
 
@@ -98,10 +99,10 @@ def _about(
 ) -> Iterator[str]:
     """What a claim rests on, what it saves, and what more labels would show."""
     yield (
-        f"{counted(found.shown.labels, 'label')} of {counted(len(found.answers), 'answer')};"
-        f" {rest:,} are left for people, in rest.csv with -o. What is shown holds for answers like"
-        " the labelled ones, if these were drawn at random: another model, task or prompt needs"
-        " labels of its own."
+        f"{counted(found.shown.labels, 'label')} of {counted(len(found.answers), 'answer')}. Left"
+        f" for people: {rest:,} ({REST}, with -o). What is shown holds for answers like the"
+        " labelled ones, if these were drawn at random: another model, task or prompt needs labels"
+        " of its own."
     )
     yield (
         "A judge is sure where its score is far from the middle of the scale, as where orders and"
@@ -109,7 +110,7 @@ def _about(
     )
     if budget is not None:
         chance = share(found.shown.chance(budget))
-        yield f"{budget:,} labels show more with {chance} chance, if people agree as often."
+        yield f"The chance that {budget:,} labels show more is {chance}, if people agree as often."
     names = found.judges["judge"]
     if prices.keys() >= {*names, PERSON}:
         cost = price_of(found.shown.by, [prices[name] for name in names], prices[PERSON])
