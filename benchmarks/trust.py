@@ -5,9 +5,9 @@
 
 TriviaQA: nine judges beside a person (Thakur et al., "Judging the Judges", 2024). LLMBar: three
 judges under four prompts, in both orders, beside people's labels (Zeng et al., 2023); a judge's
-score of a pair is the mean of its verdicts. JudgeBench (Tan et al., 2024) was published without
-verdicts of judges: there "longest" judges, surer the greater the difference. Planted judges are
-drawn. Labels are drawn with replacement; the promise is about all items.
+score of a pair is the mean of its verdicts. The files of JudgeBench (Tan et al., 2024) that are
+read have no verdicts of judges: "longest" judges, surer the greater the difference. Planted judges
+are drawn. Labels are drawn with replacement; the promise is about all items.
 """
 
 import argparse
