@@ -31,7 +31,7 @@ TRUSTED = "trusted"
 """The final score in a log."""
 _GAP = 0.25
 """Weight of the mean gap to judges before, which may be weak; larger ones took less of LLMBar."""
-_TIE = 1e-7
+TIE = 1e-7
 """Weight of a certainty from 0 to 1, below any difference of other signs, which are rounded."""
 _UNUSED = ("messages", "store", "error_retries", "output")
 _NO_JUDGES = {
@@ -134,8 +134,9 @@ def trust(
     of_most = pd.DataFrame(near.T).groupby(labels.index.to_numpy()).mean() > 0.5
     places = of_most.index.to_numpy()
     agrees = of_most.to_numpy().T
-    certainties = [_certainties(read).reindex(values.index) for read in judges.values()]
-    signs = signs_of(scores, human.scale, np.nan_to_num(np.array(certainties)))
+    signs = signs_of(scores, human.scale)
+    for number, read in enumerate(judges.values()):
+        signs[number] += TIE * _certainties(read).reindex(values.index, fill_value=0.0)
     shown = find_shown(signs, places, agrees, at_least=at_least, miss=1 - sure)
     rows = []
     answers = values.index.to_frame(index=False).assign(by="", value=np.nan)
@@ -154,21 +155,18 @@ def trust(
     return Escalation(shown, table, answers, tuple(notes))
 
 
-def signs_of(
-    scores: Floats, scale: tuple[float, float], certainties: Floats | float = 0.0
-) -> Floats:
+def signs_of(scores: Floats, scale: tuple[float, float]) -> Floats:
     """How sure each judge is of each answer, minus infinity without a score, shape (J, N).
 
     It is how far its score is from the middle, which of a mean over epochs or orders says how far
-    they agree, less what the judges before it differ from it. `certainties` order equal ones.
+    they agree, less what the judges before it differ from it.
     """
     low, high = scale
     signs = np.abs(scores - (low + high) / 2)
     for judge in range(1, len(scores)):
         gaps = np.abs(scores[:judge] - scores[judge])
         signs[judge] -= _GAP * np.where(np.isnan(gaps), high - low, gaps).mean(axis=0)
-    rounded = np.round(signs / (high - low), 6) + _TIE * certainties
-    return np.where(np.isnan(rounded), -np.inf, rounded)
+    return np.where(np.isnan(signs), -np.inf, np.round(signs / (high - low), 6))
 
 
 def certainty_of(tokens: Sequence[Logprob]) -> float:
