@@ -85,12 +85,12 @@ def _claim(found: Escalation) -> str:
     if shown.tested == 0:
         more = "none of them is about an answer of which it is sure enough"
     elif shown.needed is None:
-        more = "no number of labels is likely to"
+        more = "nothing suggests that more would"
     else:
         more = f"{shown.needed:,} might"
     return (
-        f"None: {counted(shown.labels, 'label')} do not show that people agree with {target} of the"
-        f" scores of {found.judges['judge'].iloc[-1]}, nor of those of which it is surest; {more}."
+        f"None: {counted(shown.labels, 'label')} cannot show that people agree with {target} of the"
+        f" scores of {found.judges['judge'].iloc[-1]}, or of those of which it is surest; {more}."
     )
 
 
