@@ -1,12 +1,14 @@
 """Writes the tables of docs/trust.md: what `urs-inspect trust` promises, and what it keeps.
 
     URS_INSPECT_DATA_DIR=DIR python -m benchmarks.trust [--calibrations 500] [--seed 1]
-        [--processes 2] [--output docs/trust.md]
+        [--processes 2] [--reward-models DIR] [--output docs/trust.md]
 
-TriviaQA: nine judges beside a person (Thakur et al., "Judging the Judges", 2024). LLMBar: three
-judges under four prompts, in both orders, beside people's labels (Zeng et al., 2023); a judge's
-score of a pair is the mean of its verdicts. The files of JudgeBench (Tan et al., 2024) that are
-read have no verdicts of judges: "longest" judges, surer the greater the difference. Planted judges
+TriviaQA: nine judges of 3,200 answers beside a person (Thakur et al., "Judging the Judges", 2024).
+LLMBar: three judges of 419 pairs, 100 of them natural, under four prompts, in both orders, beside
+people's labels (Zeng et al., 2023); a judge's score of a pair is the mean of its verdicts.
+JudgeBench (Tan et al., 2024): with `--reward-models`, a folder with `outputs/` of its repository at
+commit 12a499c, reward models judge GPT-4o's pairs, by the logistic function of the difference of
+their scores; without, "longest" judges all pairs, surer the greater the difference. Planted judges
 are drawn. Labels are drawn with replacement; the promise is about all items.
 """
 
@@ -37,7 +39,12 @@ UNIT = (0.0, 1.0)
 PERSON, STRONG, CHEAP = 100.0, 2.0, 0.1
 SMALL = ("Llama-7B", "Llama3-8B", "Mistral-7B")
 NINE = ("Gemma-2B", "JudgeLM", *SMALL, "Llama-13B", "Llama-70B", "Llama3-70B", "GPT-4")
-_STRONG = ("GPT-4", "Llama-70B", "Llama3-70B")
+_STRONG = ("GPT-4", "Llama-70B", "Llama3-70B", "Skywork-27B")
+REWARD_MODELS = {
+    "GRM-Gemma-2B": "Ray2333_GRM-Gemma-2B-rewardmodel-ft",
+    "Skywork-27B": "Skywork_Skywork-Reward-Gemma-2-27B",
+}
+_OUTPUTS = "dataset=judgebench,response_model=gpt-4o-2024-05-13,judge_name=reward_model,judge_model"
 _FIRST_BETTER: dict[str | None, float] = {"1": 1.0, "2": 0.0}
 
 
@@ -103,6 +110,19 @@ def judgebench() -> Items:
             scores.append(lengths[0] / sum(lengths))
             people.append(float(pair["label"] == "A>B"))
     return Items("JudgeBench", ("longest",), np.array([scores]), np.array(people))
+
+
+def reward_models(outputs: Path) -> Items:
+    """Pairs of GPT-4o's answers; how likely the first is better by the scores of both."""
+    scores = []
+    people = list[float]()
+    for model in REWARD_MODELS.values():
+        lines = (outputs / f"{_OUTPUTS}={model}.jsonl").read_text(encoding="utf-8").splitlines()
+        pairs = [json.loads(line) for line in lines]
+        rewards = np.array([pair["judgments"][0]["judgment"]["scores"] for pair in pairs])
+        scores.append(1 / (1 + np.exp(rewards[:, 1] - rewards[:, 0])))
+        people = [float(pair["label"] == "A>B") for pair in pairs]
+    return Items("JudgeBench", tuple(REWARD_MODELS), np.array(scores), np.array(people))
 
 
 def planted(seed: int) -> Items:
@@ -185,7 +205,11 @@ def by_hand_table(cases: Sequence[tuple[Items, Sequence[str], str]]) -> Iterator
 
 
 def studies_of(
-    qa: Items, natural: Items, every: Items, bench: Items, drawn: Items
+    qa: Items,
+    natural: Items,
+    every: Items,
+    bench: Sequence[tuple[Items, float]],
+    drawn: Items,
 ) -> Iterator[Study]:
     """All rows."""
     judges: tuple[str, ...]
@@ -198,7 +222,8 @@ def studies_of(
         yield Study(natural.only(*judges), 150, 0.9)
     for judges in (("GPT-4",), three):
         yield Study(every.only(*judges), 300, 0.9)
-    yield Study(bench, 300, 0.9)
+    for items, at_least in bench:
+        yield Study(items, 300, at_least)
     for judge in drawn.judges:
         yield Study(drawn.only(judge), 100, 0.9)
 
@@ -211,12 +236,18 @@ def main() -> None:
     parser.add_argument("--calibrations", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--reward-models", type=Path)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     workers = Workers(options.processes)
     seeds = range(options.seed * 100_000, options.seed * 100_000 + options.calibrations)
     qa, natural, every = triviaqa(), llmbar("Natural"), llmbar("")
-    studies = list(studies_of(qa, natural, every, judgebench(), planted(options.seed)))
+    bench = [(judgebench(), 0.9)]
+    if options.reward_models:
+        both = reward_models(options.reward_models)
+        best = both.only("Skywork-27B")
+        bench = [(best, 0.9), (both, 0.9), (best, 0.7), (both, 0.7)]
+    studies = list(studies_of(qa, natural, every, bench, planted(options.seed)))
     cheap = ("LLaMA2 Vanilla", "ChatGPT Vanilla", "ChatGPT Metrics_Reference")
     by_hand = [(qa, SMALL, "GPT-4")]
     by_hand += [(items, cheap, "GPT-4 Vanilla") for items in (natural, llmbar("Adv"), every)]
