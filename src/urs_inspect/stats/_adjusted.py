@@ -29,6 +29,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
@@ -152,28 +153,31 @@ def rank_corrected(
         )
 
     alone = fit(0.0)
+    corrected = alone
+    weight = 0.0
     # Less where a model would be infinitely strong by shares outside 0 to 1; votes alone always
     # have a finite fit.
-    fits = ((weight, fit(weight)) for weight in (tuned, tuned / 2, tuned / 4, 0.0))
-    weight, corrected = next(tried for tried in fits if np.abs(tried[1].values).max() < _INFINITE)
+    for tried in (tuned, tuned / 2, tuned / 4):
+        candidate = fit(tried)
+        if np.abs(candidate.values).max() < _INFINITE:
+            corrected = candidate
+            weight = tried
+            break
     places, _ = _placed(ballots.battles(ballots.people), corrected, alone, Resampling(**options))
-    by_judge = dict(
-        zip(
-            ballots.players,
-            fit_bradley_terry(ballots.battles(ballots.judge), prior=prior),
-            strict=True,
-        )
-    )
+    judge_ratings = fit_bradley_terry(ballots.battles(ballots.judge), prior=prior)
+    by_judge = dict(zip(ballots.players, judge_ratings.tolist(), strict=True))
+    same = ballots.people[both] == ballots.judge[both]
+    # Of ties alone both variances are 0.
+    gain = alone.variance / corrected.variance if weight else 1.0
     return CorrectedRanking(
         places,
-        judge=tuple(float(by_judge[name]) for name in places.players),
+        judge=tuple(by_judge[name] for name in places.players),
         weight=weight,
         votes=int(voted.sum()),
         verdicts=int(judged.sum()),
         both=int(both.sum()),
-        agreement=float((ballots.people[both] == ballots.judge[both]).mean()),
-        # Of ties alone both variances are 0.
-        worth=float(voted.sum() * (alone.variance / corrected.variance if weight else 1.0)),
+        agreement=float(same.mean()),
+        worth=float(voted.sum() * gain),
     )
 
 
@@ -196,11 +200,13 @@ def _control(ballots: JudgedBallots) -> tuple[float, Floats, Floats]:
     both = judged & ~np.isnan(vote)
 
     def number_in_pair(which: Flags) -> Floats:
-        return np.bincount(pair, which).astype(np.float64)[pair]
+        numbers = np.bincount(pair, which).astype(np.float64)
+        return numbers[pair]
 
     def centred(values: Floats, which: Flags, count: Floats) -> Floats:
         known = np.where(which, values, 0.0)
-        means = np.bincount(pair, known)[pair] / np.maximum(count, 1)
+        sums = np.bincount(pair, known)
+        means = sums[pair] / np.maximum(count, 1)
         return np.where(which, known - means, 0.0)
 
     seen = number_in_pair(both)
@@ -208,14 +214,17 @@ def _control(ballots: JudgedBallots) -> tuple[float, Floats, Floats]:
     votes = centred(vote, both, seen)
     seen_verdicts = centred(verdict, both, seen)
     unbiased = seen / np.maximum(seen - 1, 1)
-    freedom = np.where((seen > 1) & (verdicts > seen), unbiased, 0.0)
+    counts = (seen > 1) & (verdicts > seen)
+    freedom = np.where(counts, unbiased, 0.0)
     variance = freedom @ seen_verdicts**2
     weight = 0.0
     if variance > 1e-9:
         covariance = freedom @ (votes * seen_verdicts)
         weight = float(np.clip(covariance / variance, 0, 1))
     excess = centred(verdict, judged, verdicts)
-    return weight, np.where(turned, -excess, excess), seen / np.maximum(verdicts, 1)
+    as_shown = np.where(turned, -excess, excess)
+    share = seen / np.maximum(verdicts, 1)
+    return weight, as_shown, share
 
 
 class Coefficient(NamedTuple):
@@ -245,11 +254,16 @@ def style_differences(responses: Iterable[Sequence[str]], features: Sequence[str
     Shape (N, K).
     """
     counts = []
-    for texts in responses:
-        counts.append([[FEATURES[name](text) for text in texts] for name in features])
+    for one, other in responses:
+        row = []
+        for name in features:
+            count = FEATURES[name]
+            row.append((count(one), count(other)))
+        counts.append(row)
     table = np.array(counts, dtype=np.float64).reshape(len(counts), len(features), 2)
     difference = table[..., 0] - table[..., 1]
-    return np.asarray(difference / np.maximum(table.sum(axis=2), 1))
+    total = table.sum(axis=2)
+    return np.asarray(difference / np.maximum(total, 1))
 
 
 def rank_controlled(
@@ -276,8 +290,8 @@ def rank_controlled(
                 f"control: no comparison of the {len(styles)} has a difference in"
                 f" {choices(features)}"
             )
-        skipped = tuple(name for name, differ in zip(features, differs, strict=True) if not differ)
-        features = [name for name in features if name not in skipped]
+        skipped = tuple(compress(features, ~differs))
+        features = list(compress(features, differs))
         styles = styles[:, differs]
         scales = np.sqrt((styles**2).mean(axis=0))
         fit = fit_rows(battles, battles.outcome, covariates=styles / scales)
@@ -289,22 +303,21 @@ def rank_controlled(
         )
     else:
         scales, values = np.array([given[name] for name in features]).T
-        fit = fit_rows(battles, battles.outcome, offset=styles / scales @ values)
-    places, effects = _placed(battles, fit, fit_rows(battles, battles.outcome), how)
+        log_odds = styles / scales @ values
+        fit = fit_rows(battles, battles.outcome, offset=log_odds)
+    plain = fit_rows(battles, battles.outcome)
+    places, effects = _placed(battles, fit, plain, how)
     if given is not None:
         effects = np.tile(_POINTS * values, (len(effects), 1))
-    number, total = np.full(
-        (2, len(features)), [[len(battles)], [len(np.unique(battles.clusters))]]
-    )
+    number = [len(battles)] * len(features)
+    instructions = [len(np.unique(battles.clusters))] * len(features)
+    coefficients = map(Coefficient, scales.tolist(), values.tolist())
     return ControlledRanking(
-        places,
-        {
-            name: Coefficient(*pair)
-            for name, *pair in zip(features, scales.tolist(), values.tolist(), strict=True)
-        },
-        reported(effects[0], effects[1:], number, total, how.level, how.seed),
-        given is not None,
-        skipped,
+        places=places,
+        coefficients=dict(zip(features, coefficients, strict=True)),
+        effects=reported(effects[0], effects[1:], number, instructions, how.level, how.seed),
+        given=given is not None,
+        skipped=skipped,
     )
 
 
@@ -320,9 +333,9 @@ class Fit:
     @property
     def variance(self) -> float:
         """Mean variance of the strengths, of which only differences are known."""
-        return float(
-            (self.influences - self.influences.mean(axis=1, keepdims=True)).var(axis=0).mean()
-        )
+        of_all = self.influences.mean(axis=1, keepdims=True)
+        variances = (self.influences - of_all).var(axis=0)
+        return float(variances.mean())
 
 
 def fit_rows(
@@ -346,16 +359,13 @@ def fit_rows(
     from scipy.sparse import csr_array, hstack
 
     size = len(outcome)
-    rows = np.arange(size)
-    entries = (
-        np.repeat([1.0, -1.0], size),
-        (
-            np.tile(rows, 2),
-            np.concatenate([ballots.first, ballots.second]),
-        ),
-    )
-    sides = csr_array(entries, (size, len(ballots.players)))
-    design = sides if covariates is None else hstack([sides, csr_array(covariates)], format="csr")
+    signs = np.repeat([1.0, -1.0], size)
+    rows = np.tile(np.arange(size), 2)
+    players = np.concatenate([ballots.first, ballots.second])
+    shape = (size, len(ballots.players))
+    design = csr_array((signs, (rows, players)), shape)
+    if covariates is not None:
+        design = hstack([design, csr_array(covariates)], format="csr")
     return fit_design(
         design,
         outcome,
@@ -389,11 +399,15 @@ def fit_design(
         alone = logistic(values)
         excess = weights * (outcome - chance)
         spread = weights * chance * (1 - chance)
-        by_battles = (design.T @ design.multiply(spread[:, None])).toarray()
-        information = by_battles + np.diag(prior * alone * (1 - alone))
-        gradient = design.T @ excess + prior * (0.5 - alone)
+        weighted = design.multiply(spread[:, None])
+        by_battles = (design.T @ weighted).toarray()
+        by_prior = prior * alone * (1 - alone)
+        information = by_battles + np.diag(by_prior)
+        pulled = prior * (0.5 - alone)
+        gradient = design.T @ excess + pulled
         step = np.linalg.solve(information, gradient)
-        reach = float(max(np.abs(design @ step).max(), np.abs(step).max()))
+        farthest = np.abs(design @ step).max()
+        reach = float(max(farthest, np.abs(step).max()))
         shortened = np.log1p(reach) / max(reach, 1e-300)
         values = values + step * shortened
         if reach < _TOLERANCE or np.abs(values).max() > _INFINITE:
@@ -405,9 +419,13 @@ def fit_design(
     size = len(outcome)
     places = (numbers, np.arange(size))
     by_cluster = csr_array((scores, places), (numbers.max() + 1, size))
-    summed = by_cluster @ design
-    pull = inverse @ (prior * (0.5 - alone))
-    return Fit(values, summed.toarray() @ inverse, pull, inverse)
+    summed = (by_cluster @ design).toarray()
+    return Fit(
+        values=values,
+        influences=summed @ inverse,
+        pull=inverse @ pulled,
+        covariance=inverse,
+    )
 
 
 def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Places, Floats]:

@@ -69,27 +69,23 @@ class RatedScores:
 
     judge: Floats  # none is NaN
     people: Floats  # NaN where there is no rating
-    judge_of_rated: (
-        Floats  # the judge's score of what people rated, such as one of several epochs; else NaN
-    )
+    # the judge's score of what people rated, such as one of several epochs; else NaN
+    judge_of_rated: Floats
     # how many answers a rated one stands for, up to a factor; above 0 where there is a rating
     weights: Floats
-    raters: ByRater | None = (
-        None  # where several raters are known: how lenient each one is, is then taken out
-    )
+    # where several raters are known: how lenient each one is, is then taken out
+    raters: ByRater | None = None
 
 
 @dataclass(frozen=True)
 class PoweredMeans:
     """Means over one set of questions, with their values in the same rounds; one per model each."""
 
-    corrected: (
-        MeanDraws  # means of people's ratings, predicted by the judge and corrected by the ratings
-    )
+    # means of people's ratings, predicted by the judge and corrected by the ratings
+    corrected: MeanDraws
     people: MeanDraws  # means of the ratings alone
-    predicted: (
-        MeanDraws  # the noise in `corrected` that more ratings of the same questions do not reduce
-    )
+    # the noise in `corrected` that more ratings of the same questions do not reduce
+    predicted: MeanDraws
 
 
 @dataclass(frozen=True)
@@ -97,9 +93,8 @@ class RaterEffects:
     """How lenient raters are, as far as ratings of the same models show it."""
 
     values: Floats  # points above the mean of all ratings, shape (R,)
-    influence: (
-        Floats  # what each question adds to them, to the first order; adds up to 0, shape (Q, R)
-    )
+    # what each question adds to them, to the first order; adds up to 0, shape (Q, R)
+    influence: Floats
 
 
 def rater_effects(shares: Floats, parts: Floats) -> RaterEffects:
@@ -127,7 +122,10 @@ def rater_effects(shares: Floats, parts: Floats) -> RaterEffects:
     drift = influence[:, models:]
     usual = by_rater / by_rater.sum()
     usual_drift = drift @ usual
-    return RaterEffects(effects - usual @ effects, drift - usual_drift[:, None])
+    return RaterEffects(
+        values=effects - usual @ effects,
+        influence=drift - usual_drift[:, None],
+    )
 
 
 def ratings_by_same_raters(counts: Floats) -> Floats:
@@ -141,13 +139,17 @@ def ratings_by_same_raters(counts: Floats) -> Floats:
     raters links the models, and infinite for a model and itself.
     """
     by_rater = np.maximum(counts.sum(axis=0), _NO_SPREAD)
-    information = np.diag(counts.sum(axis=1)) - counts @ (counts / by_rater).T
+    by_model = np.diag(counts.sum(axis=1))
+    shared = counts @ (counts / by_rater).T
+    information = by_model - shared
     tiny = 1e-9 * max(float(counts.sum()), 1.0)
-    inverse = np.linalg.inv(information + tiny * np.eye(len(counts)))
+    identity = np.eye(len(counts))
+    inverse = np.linalg.inv(information + tiny * identity)
     own = np.diagonal(inverse)
     variance = own[:, None] + own[None] - 2 * inverse
     is_known = variance > 0
-    ratings = np.divide(2, variance, where=is_known, out=np.zeros_like(variance))
+    none = np.zeros_like(variance)
+    ratings = np.divide(2, variance, where=is_known, out=none)
     return np.where(is_known, np.round(ratings, 6), np.inf)
 
 
@@ -204,36 +206,46 @@ def powered_means(
     """
     questions = len(scores.judge)
     everything = np.arange(questions)
-    shares = np.ones(questions) if reweight is None else reweight(np.ones((1, questions)))[0]
+    shares = np.ones(questions)
+    if reweight is not None:
+        [shares] = reweight(shares[None, :])
+    share = shares[:, None]
     known = ~np.isnan(scores.people)
-    weights = np.where(known, scores.weights * shares[:, None], 0.0)
+    weights = np.where(known, scores.weights * share, 0.0)
     expected = _expected(scores, weights, shares, coefficients)
-    adjusted = _without_raters(scores, weights, np.where(known, expected.of_rated, 0.0))
-    residuals = np.where(known, expected.residuals(adjusted.people, everything, everything), np.nan)
+    predicted = np.where(known, expected.of_rated, 0.0)
+    adjusted = _without_raters(scores, weights, predicted)
+    residuals = expected.residuals(adjusted.people, everything, everything)
+    residuals = np.where(known, residuals, np.nan)
     unseen = _unseen_errors(residuals, width, rounds, seed)
     wanted: list[MeanColumn] = []
     for chosen in columns.values():
         rated = chosen[known[chosen].any(axis=1)]
         residual = expected.residuals(adjusted.people, rated, chosen)
         weight = np.where(known[rated], scores.weights[rated], np.nan)
-        sums = np.hstack([residual * weight, adjusted.people[rated] * weight, weight])
+        people = adjusted.people[rated]
+        sums = np.hstack([residual * weight, people * weight, weight])
         wanted.append(MeanColumn(chosen, expected.of_all(chosen)))
         wanted.append(MeanColumn(rated, sums))
     none = np.zeros_like(adjusted.influence)
-    share = shares[:, None]
     influence = np.divide(adjusted.influence, share, out=none, where=share > 0)
     wanted.append(MeanColumn(everything, influence * shares.sum()))
     *draws, moved = bootstrap_means(
-        wanted, questions, reweight=reweight, clusters=clusters, rounds=rounds, seed=seed
+        wanted,
+        questions,
+        reweight=reweight,
+        clusters=clusters,
+        rounds=rounds,
+        seed=seed,
     )
     found = {}
-    for (name, chosen), judged, sums_drawn in zip(
-        columns.items(), draws[::2], draws[1::2], strict=True
-    ):
-        numbers = [effective_number(part) for part in weights[chosen].T]
-        n = np.array([int(number + _NO_SPREAD) for number in numbers])
-        n = np.minimum(n, adjusted.most)
-        drift = moved.draws @ adjusted.rated_by(weights, chosen).T
+    parts = zip(columns.items(), draws[::2], draws[1::2], strict=True)
+    for (name, chosen), judged, sums_drawn in parts:
+        numbers = [effective_number(column) for column in weights[chosen].T]
+        whole = [int(number + _NO_SPREAD) for number in numbers]
+        n = np.minimum(whole, adjusted.most)
+        rated_by = adjusted.rated_by(weights, chosen)
+        drift = moved.draws @ rated_by.T
         unrated = 1 - known[chosen].mean(axis=0)
         noise = unseen * np.sqrt(unrated) / np.maximum(n, 1)
         found[name] = _joined(judged, sums_drawn, n, drift, noise)
@@ -254,18 +266,23 @@ class _Expected:
     @property
     def of_rated(self) -> Floats:
         """Predicted ratings, up to a constant, NaN where nothing was rated."""
-        return self.without[:, :1] * self.common + self.without[:, 1:] * self.own_of_rated
+        by_common = self.without[:, :1] * self.common
+        by_own = self.without[:, 1:] * self.own_of_rated
+        return by_common + by_own
 
     def _centres(self, chosen: Integers) -> tuple[Floats, Floats]:
         shares = self.shares[chosen]
         common = np.average(self.common[chosen], axis=0, weights=shares)
-        return common, np.average(self.own[chosen], axis=0, weights=shares)
+        own = np.average(self.own[chosen], axis=0, weights=shares)
+        return common, own
 
     def of_all(self, chosen: Integers) -> Floats:
         """Predictions of all answers to some questions, less their mean."""
         common, own = self._centres(chosen)
         first, second = self.coefficients
-        return first * (self.common[chosen] - common) + second * (self.own[chosen] - own)
+        by_common = first * (self.common[chosen] - common)
+        by_own = second * (self.own[chosen] - own)
+        return by_common + by_own
 
     def residuals(self, people: Floats, rated: Integers, chosen: Integers) -> Floats:
         """Ratings of some questions less predictions, which are centred on the chosen ones."""
@@ -289,9 +306,12 @@ def _expected(
         without = np.broadcast_to(np.array(coefficients), (len(own), 2))
         return _Expected(common, own, own_of_rated, coefficients, without, shares)
     known = ~np.isnan(scores.people)
-    parts = np.stack([np.broadcast_to(common, own.shape), np.where(known, own_of_rated, 0.0)])
-    people = _without_raters(scores, weights, np.zeros_like(weights)).people
-    fitted, without = _fit(parts, np.where(known, people, 0.0), weights)
+    common_part = np.broadcast_to(common, own.shape)
+    own_part = np.where(known, own_of_rated, 0.0)
+    nothing = np.zeros_like(weights)
+    people = _without_raters(scores, weights, nothing).people
+    ratings = np.where(known, people, 0.0)
+    fitted, without = _fit(np.stack([common_part, own_part]), ratings, weights)
     return _Expected(common, own, own_of_rated, fitted, without, shares)
 
 
@@ -304,17 +324,23 @@ def _joined(
     """
     residual, rating, weight = np.split(sums.values, 3, axis=-1)
     residual_drawn, rating_drawn, weight_drawn = np.split(sums.draws, 3, axis=-1)
-    groups = None if sums.drawn is None else np.minimum(n, sums.drawn[: len(n)])
+    groups = None
+    if sums.drawn is not None:
+        groups = np.minimum(n, sums.drawn[: len(n)])
     correction = ratio(residual_drawn, weight_drawn) - drift
     corrected = MeanDraws(
-        ratio(residual, weight) + judged.values,
-        correction + judged.draws + noise,
-        n,
-        sums.seed,
-        groups,
+        values=ratio(residual, weight) + judged.values,
+        draws=correction + judged.draws + noise,
+        n=n,
+        seed=sums.seed,
+        drawn=groups,
     )
     people = MeanDraws(
-        ratio(rating, weight), ratio(rating_drawn, weight_drawn) - drift, n, sums.seed, groups
+        values=ratio(rating, weight),
+        draws=ratio(rating_drawn, weight_drawn) - drift,
+        n=n,
+        seed=sums.seed,
+        drawn=groups,
     )
     return PoweredMeans(corrected, people, judged)
 
@@ -329,26 +355,30 @@ def _unseen_errors(residuals: Floats, width: float, rounds: int, seed: int) -> F
     deviations = np.where(known, residuals - means, 0.0)
     squares = deviations**2
     largest = float(squares.max(initial=0.0))
-    usual = _USUAL**2 * float(squares.sum()) / max(int(known.sum()), 1)
-    deviation = math.sqrt(_UNSEEN * max(largest - usual, 0.0))
+    rated = max(int(known.sum()), 1)
+    usual = _USUAL**2 * float(squares.sum()) / rated
+    beyond = max(largest - usual, 0.0)
+    deviation = math.sqrt(_UNSEEN * beyond)
     if math.sqrt(largest) < _NO_ERROR * width:
         deviation = _RULE_OF_THREE * width
     shared = _shared_part(deviations, known)
     generator = np.random.default_rng(derived_seed(seed, _NOISE))
     own = generator.standard_normal((rounds, residuals.shape[1]))
     common = generator.standard_normal((rounds, 1))
-    return deviation * (math.sqrt(1 - shared) * own + math.sqrt(shared) * common)
+    noise = math.sqrt(1 - shared) * own + math.sqrt(shared) * common
+    return deviation * noise
 
 
 def _shared_part(deviations: Floats, known: Flags) -> float:
     """Correlation of the deviations of two models on one question, from 0 to 1, over all pairs."""
     squares = (deviations**2).sum(axis=1)
     products = deviations.sum(axis=1) ** 2 - squares
-    others = known.sum(axis=1) - 1
-    total = float((np.maximum(others, 0) * squares).sum())
+    others = np.maximum(known.sum(axis=1) - 1, 0)
+    total = float((others * squares).sum())
     if total <= 0:
         return 0.0
-    return min(max(float(products.sum()) / total, 0.0), 1.0)
+    correlation = float(products.sum()) / total
+    return min(max(correlation, 0.0), 1.0)
 
 
 @dataclass(frozen=True)
@@ -375,17 +405,28 @@ def _without_raters(scores: RatedScores, weights: Floats, predictions: Floats) -
     """Take out of ratings how lenient each rater is beside the predictions, shape (Q, M)."""
     questions, models = weights.shape
     raters = scores.raters
+    no_limit = np.full(models, np.inf)
     if raters is None:
-        nobody = np.zeros((questions, models, 0))
-        return _Adjusted(scores.people, nobody, np.zeros((questions, 0)), np.full(models, np.inf))
-    weighted = weights[:, :, None] * raters.shares
-    beyond = weights[:, :, None] * raters.parts - weighted * predictions[:, :, None]
-    effects = rater_effects(weighted, beyond)
+        return _Adjusted(
+            people=scores.people,
+            shares=np.zeros((questions, models, 0)),
+            influence=np.zeros((questions, 0)),
+            most=no_limit,
+        )
+    weight = weights[:, :, None]
+    shares = weight * raters.shares
+    predicted = shares * predictions[:, :, None]
+    effects = rater_effects(shares, weight * raters.parts - predicted)
     linked = ratings_by_same_raters(raters.shares.sum(axis=0))
     np.fill_diagonal(linked, 0.0)
-    most = np.floor(linked.max(axis=1)) if models > 1 else np.full(models, np.inf)
-    people = scores.people - raters.shares @ effects.values
-    return _Adjusted(people, raters.shares, effects.influence, most)
+    most = np.floor(linked.max(axis=1)) if models > 1 else no_limit
+    leniency = raters.shares @ effects.values
+    return _Adjusted(
+        people=scores.people - leniency,
+        shares=raters.shares,
+        influence=effects.influence,
+        most=most,
+    )
 
 
 def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, float], Floats]:
@@ -398,17 +439,20 @@ def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, f
     total = squared.sum(axis=0)
     stacked = np.concatenate([parts, people[None]])
     sums = (squared * stacked).sum(axis=1)
-    means = np.nan_to_num(ratio(sums, np.tile(total, (3, 1))))
+    means = ratio(sums, np.tile(total, (3, 1)))
+    means = np.nan_to_num(means)
     deviations = stacked - means[:, None, :]
     products = deviations[:, None] * deviations[None]  # shape (3, 3, Q, M)
+    whole = (squared * products).sum(axis=(2, 3))
     # Taking one answer out of a weighted sum of squares about the mean takes out more than its own
     # square.
     left = total - squared
-    factors = np.divide(total, left, out=np.zeros_like(squared), where=left > _NO_SPREAD)
+    none = np.zeros_like(squared)
+    factors = np.divide(total, left, out=none, where=left > _NO_SPREAD)
     taken = squared * factors
-    whole = (squared * products).sum(axis=(2, 3))
-    without = whole[..., None] - (taken * products).sum(axis=3)
-    first, second = _least_squares(whole[..., None])[:, 0].tolist()
+    by_question = (taken * products).sum(axis=3)
+    without = whole[..., None] - by_question
+    [[first], [second]] = _least_squares(whole[..., None]).tolist()
     return (first, second), _least_squares(without).T
 
 
@@ -417,18 +461,21 @@ def _least_squares(sums: Floats) -> Floats:
 
     Shape (3, 3, K) -> (2, K).
     """
-    found = np.zeros((2, sums.shape[2]))
+    coefficients = np.zeros((2, sums.shape[2]))
     spread = sums[[0, 1], [0, 1]]
-    inverse = np.divide(1, spread, out=np.zeros_like(spread), where=spread > _NO_SPREAD)
+    none = np.zeros_like(spread)
+    inverse = np.divide(1, spread, out=none, where=spread > _NO_SPREAD)
     most = np.sqrt(np.maximum(sums[2, 2], 0) * inverse)
     for _ in range(_STEPS):
-        before = found.copy()
-        for part, other in ((0, 1), (1, 0)):
-            left = sums[part, 2] - sums[0, 1] * found[other]
-            found[part] = np.clip(left * inverse[part], 0, most[part])
-        if np.abs(found - before).max(initial=0) < 1e-9:
+        before = coefficients.copy()
+        for part in (0, 1):
+            other = 1 - part
+            left = sums[part, 2] - sums[0, 1] * coefficients[other]
+            coefficients[part] = np.clip(left * inverse[part], 0, most[part])
+        change = np.abs(coefficients - before)
+        if change.max(initial=0) < 1e-9:
             break
-    return found
+    return coefficients
 
 
 # --- a regression on length ---
@@ -452,16 +499,14 @@ class LengthControl:
     by_model: float
 
 
-def length_column(
-    scores: npt.ArrayLike, doublings: npt.ArrayLike, questions: Integers | None = None
-) -> MeanColumn:
+def length_column(scores: npt.ArrayLike, doublings: npt.ArrayLike) -> MeanColumn:
     """What `control_length` needs, as a column for `bootstrap_means`.
 
     Scores and lengths of M models have the shape (Q, M).
 
     `doublings` has the length of each answer as a binary logarithm, of characters or words; NaN for
     an empty answer, which has no logarithm and a score by rule: it keeps its score, and its
-    question says nothing about the slope. The questions are numbered from 0 by default.
+    question says nothing about the slope. The questions are numbered from 0.
     """
     y = np.asarray(scores, dtype=np.float64)
     x = np.asarray(doublings, dtype=np.float64)
@@ -471,16 +516,17 @@ def length_column(
             f" {x.shape}"
         )
     known = ~np.isnan(x)
-    usual = ratio(np.where(known, x, 0.0).sum(axis=1), known.sum(axis=1))[:, None]
-    x = np.where(known, x - usual, 0.0)
+    sums = np.where(known, x, 0.0).sum(axis=1)
+    usual = ratio(sums, known.sum(axis=1))
+    x = np.where(known, x - usual[:, None], 0.0)
     # Only what differs within a question takes part: its own effect, its language and its topic are
     # taken out.
     within = y - y.mean(axis=1, keepdims=True)
-    moments = np.column_stack([within, x, (x * x).sum(axis=1), (x * within).sum(axis=1)])
+    squares = (x * x).sum(axis=1)
+    products = (x * within).sum(axis=1)
+    moments = np.column_stack([within, x, squares, products])
     moments[~known.all(axis=1)] = np.nan
-    return MeanColumn(
-        np.arange(len(y)) if questions is None else questions, np.column_stack([y, x, moments])
-    )
+    return MeanColumn(np.arange(len(y)), np.column_stack([y, x, moments]))
 
 
 def control_length(found: MeanDraws) -> LengthControl:
@@ -500,26 +546,29 @@ def control_length(found: MeanDraws) -> LengthControl:
     """
     models = (found.values.size - 2) // 4
     rows = np.vstack([found.values, found.draws])
-    scores, lengths, y, x = (rows[:, models * place : models * (place + 1)] for place in range(4))
+    scores, lengths, y, x = np.split(rows[:, :-2], 4, axis=1)
     total = rows[:, -2]
     product = rows[:, -1]
     within = total - (x * x).sum(axis=1)
-    slope = ratio(
-        product - (x * y).sum(axis=1), np.where(within > _EQUAL_LENGTH * total, within, 0.0)
-    )[:, None]
-    by_model = float((1 - ratio(np.maximum(within, 0.0), total))[0])
-    slopes, means, longer = (
-        MeanDraws(
-            part[0],
-            part[1:],
-            found.n[chosen],
-            found.seed,
-            None if found.drawn is None else found.drawn[chosen],
+    varies = within > _EQUAL_LENGTH * total
+    above = product - (x * y).sum(axis=1)
+    slope = ratio(above, np.where(varies, within, 0.0))[:, None]
+    share_within = ratio(np.maximum(within, 0.0), total)
+
+    def draws_of(table: Floats, columns: slice) -> MeanDraws:
+        """The first row is of all questions; numbers are those of columns of `found`."""
+        return MeanDraws(
+            values=table[0],
+            draws=table[1:],
+            n=found.n[columns],
+            seed=found.seed,
+            drawn=None if found.drawn is None else found.drawn[columns],
         )
-        for part, chosen in (
-            (slope, slice(-1, None)),
-            (scores - slope * lengths, slice(models)),
-            (lengths, slice(models)),
-        )
+
+    by_model = slice(models)
+    return LengthControl(
+        slope=draws_of(slope, slice(-1, None)),
+        means=draws_of(scores - slope * lengths, by_model),
+        lengths=draws_of(lengths, by_model),
+        by_model=float(1 - share_within[0]),
     )
-    return LengthControl(slopes, means, longer, by_model)

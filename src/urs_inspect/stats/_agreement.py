@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, compress
 from typing import Any, Unpack
 
 import numpy as np
@@ -51,20 +51,22 @@ def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
         >>> interval_alpha([[1, 2, 3], [1, 2, 3]])
         1.0
     """
-    pairable = [
-        values
-        for column in zip(*ratings, strict=True)
-        if len(values := [value for value in column if not math.isnan(value)]) >= 2
-    ]
+    pairable = []
+    for column in zip(*ratings, strict=True):
+        values = np.array(column, dtype=float)
+        known = values[~np.isnan(values)]
+        if len(known) >= 2:
+            pairable.append(known)
     if len(pairable) < _FEWEST_UNITS:
         return math.nan
-    every = np.concatenate([np.array(values, dtype=float) for values in pairable])
+    every = np.concatenate(pairable)
     # The mean squared difference of two values is twice their variance with n - 1.
     expected = np.var(every, ddof=1)
     if expected == 0 or every.min() == every.max():
         return 1.0
-    within = sum(len(values) * np.var(values, ddof=1) for values in pairable) / len(every)
-    return float(1 - within / expected)
+    within = sum(len(values) * np.var(values, ddof=1) for values in pairable)
+    observed = within / len(every)
+    return float(1 - observed / expected)
 
 
 def nominal_alpha(tables: Floats) -> Floats:
@@ -79,11 +81,11 @@ def nominal_alpha(tables: Floats) -> Floats:
     """
     classes = tables.sum(axis=1) + tables.sum(axis=2)
     values = classes.sum(axis=1)
-    disagreeing = values - 2 * np.trace(tables, axis1=1, axis2=2)
+    agreeing = 2 * np.trace(tables, axis1=1, axis2=2)
+    observed = (values - 1) * (values - agreeing)
     chance = values**2 - (classes**2).sum(axis=1)
-    alpha = 1 - np.divide(
-        (values - 1) * disagreeing, chance, out=np.zeros(len(tables)), where=chance > 0
-    )
+    none = np.zeros(len(tables))
+    alpha = 1 - np.divide(observed, chance, out=none, where=chance > 0)
     return np.where(values >= 4, alpha, np.nan)
 
 
@@ -108,7 +110,7 @@ def clustered_interval_alpha(
         )
     known = ~np.isnan(table)
     paired = known.sum(axis=0) >= 2
-    names = [name for name, kept in zip(clusters, paired, strict=True) if kept]
+    names = list(compress(clusters, paired))
     if len(names) < _FEWEST_UNITS:
         return undefined(len(names), len(set(names)), how)
     sums = cluster_counts(names, _moments(table[:, paired], known[:, paired]))
@@ -117,25 +119,24 @@ def clustered_interval_alpha(
 
 def _moments(table: Floats, known: Flags) -> Floats:
     """Number, sum, sum of squares and differences of each unit's values, shape (units, 4)."""
-    values = np.where(
-        known, table - np.nanmean(table), 0.0
-    )  # alpha does not depend on the origin, rounding does
+    # Alpha does not depend on the origin, rounding does.
+    centred = table - np.nanmean(table)
+    values = np.where(known, centred, 0.0)
     number = known.sum(axis=0)
     total = values.sum(axis=0)
     squares = (values**2).sum(axis=0)
-    return np.stack(
-        [number, total, squares, 2 * (number * squares - total**2) / (number - 1)], axis=1
-    )
+    differences = 2 * (number * squares - total**2)
+    within = differences / (number - 1)
+    return np.stack([number, total, squares, within], axis=1)
 
 
 def _alpha(sums: Floats) -> Floats:
     number, total, squares, within = sums.T
     every = 2 * (number * squares - total**2)
     varies = every > 1e-12 * np.maximum(1.0, number * squares)
-    return np.asarray(
-        1 - np.divide((number - 1) * within, every, out=np.zeros(len(sums)), where=varies),
-        dtype=np.float64,
-    )
+    none = np.zeros(len(sums))
+    shares = np.divide((number - 1) * within, every, out=none, where=varies)
+    return np.asarray(1 - shares, dtype=np.float64)
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
@@ -178,7 +179,8 @@ def wilson_interval(share: float, n: int, level: float = LEVEL) -> Estimate:
     whole = 1 + z2 / n
     variance = share * (1 - share) / n
     centre = (share + z2 / (2 * n)) / whole
-    margin = math.sqrt(z2 * (variance + z2 / (4 * n**2))) / whole
+    wider = variance + z2 / (4 * n**2)
+    margin = math.sqrt(z2 * wider) / whole
     # The share lies within by algebra; rounding may put it outside at 0 and 1.
     low = max(0.0, min(share, centre - margin))
     high = min(1.0, max(share, centre + margin))
@@ -191,9 +193,8 @@ class EffectiveJudges:
 
     votes: Estimate  # 1 to the number of judges
     correlation: Estimate  # mean correlation of the errors of two judges
-    correlations: (
-        Floats  # mean correlation of each judge's errors with those of the others, shape (J,)
-    )
+    # mean correlation of each judge's errors with those of the others, shape (J,)
+    correlations: Floats
 
 
 def effective_judges(errors: Floats, clusters: Clusters, level: float = LEVEL) -> EffectiveJudges:
@@ -216,26 +217,30 @@ def effective_judges(errors: Floats, clusters: Clusters, level: float = LEVEL) -
     centred = errors - errors.mean(axis=1, keepdims=True)
     products = (centred[:, None] * centred).reshape(judges**2, items)
     ones = np.ones((1, items))
-    sums = cluster_counts(clusters, np.concatenate([ones, centred, products]).T)
+    counts = np.concatenate([ones, centred, products])
+    sums = cluster_counts(clusters, counts.T)
     total = sums.sum(axis=0, keepdims=True)
-    n = len(sums)
-    each = _error_correlations(total, judges)[0]
+    prompts = len(sums)
+    by_judge = _error_correlations(total, judges)[0]
+    value = float(by_judge.mean())
+    # The jackknife: the same without each prompt.
     without = _error_correlations(total - sums, judges).mean(axis=1)
-    value = float(each.mean())
     effects = np.log(np.maximum(1 + others * without, 1e-9))
-    error = math.sqrt((n - 1) * effects.var())
-    margin = float(stdtrit(n - 1, (1 + level) / 2) * error)
-    whole = max(1 + others * value, 1e-9)
-    low = (whole * math.exp(-margin) - 1) / others
-    high = (whole * math.exp(margin) - 1) / others
+    error = math.sqrt((prompts - 1) * effects.var())
+    quantile = stdtrit(prompts - 1, (1 + level) / 2)
+    margin = float(quantile * error)
+    effect = max(1 + others * value, 1e-9)
+    low = (effect * math.exp(-margin) - 1) / others
+    high = (effect * math.exp(margin) - 1) / others
 
     def votes_of(correlation: float) -> float:
-        return float(judges / (1 + others * max(correlation, 0.0)))
+        effect = 1 + others * max(correlation, 0.0)
+        return float(judges / effect)
 
-    size = {"n": items, "clusters": n, "level": level, "rounds": 0}
+    size = {"n": items, "clusters": prompts, "level": level, "rounds": 0}
     votes = Estimate(votes_of(value), votes_of(high), votes_of(low), **size)
     correlation = Estimate(value, low, min(high, 1.0), **size)
-    return EffectiveJudges(votes, correlation, each)
+    return EffectiveJudges(votes, correlation, by_judge)
 
 
 def _error_correlations(counts: Floats, judges: int) -> Floats:
@@ -267,9 +272,13 @@ def panel_error(values: Floats, labels: Floats | None) -> float:
     """
     mean = values.mean(axis=0)
     if labels is None:
-        return float(np.mean((mean < 0.5) + 0.5 * (mean == 0.5)))
+        is_wrong = mean < 0.5
+        is_tie = mean == 0.5
+        return float(np.mean(is_wrong + 0.5 * is_tie))
     line = np.column_stack([np.ones(len(labels)), mean])
-    return float(np.std(labels - line @ np.linalg.lstsq(line, labels)[0]))
+    coefficients, *_ = np.linalg.lstsq(line, labels)
+    residuals = labels - line @ coefficients
+    return float(np.std(residuals))
 
 
 @dataclass(frozen=True)
@@ -285,7 +294,12 @@ class HeldOutPanel:
 
 
 def best_panel(
-    values: Floats, labels: Floats | None, clusters: Clusters, *, splits: int = 200, seed: int = 0
+    values: Floats,
+    labels: Floats | None,
+    clusters: Clusters,
+    *,
+    splits: int = 200,
+    seed: int = 0,
 ) -> HeldOutPanel:
     """The best majority of three, or mean of two to four judges.
 
@@ -300,24 +314,28 @@ def best_panel(
     for size in sizes:
         panels.extend(combinations(range(len(values)), size))
     rated = np.array([values[list(panel)].mean(axis=0) for panel in panels])
-    columns: list[npt.NDArray[Any]] = [np.ones((1, values.shape[1])), rated > 0.5]
-    score = _accuracies
-    if labels is not None:
+    columns: list[npt.NDArray[Any]] = [np.ones((1, values.shape[1]))]
+    if labels is None:
+        columns += [rated > 0.5]
+        score = _accuracies
+    else:
         x = rated - rated.mean(axis=1, keepdims=True)
         y = (labels - labels.mean())[None]
-        columns[1:] = [y, y**2, x, x**2, x * y]
+        columns += [y, y**2, x, x**2, x * y]
         score = _pearson_of_sums
     sums = cluster_counts(clusters, np.concatenate(columns).T)
     generator = np.random.default_rng(seed)
     prompts = np.tile(np.arange(len(sums)), (splits, 1))
     half = generator.permuted(prompts, axis=1) < len(sums) // 2
-    scores = score(np.concatenate([half, ~half]) @ sums)
+    halves = np.concatenate([half, ~half])
+    scores = score(halves @ sums)
     others = np.roll(scores, splits, axis=0)
     rows = np.arange(2 * splits)
     singles = len(values)
     best = scores[:, singles:].argmax(axis=1) + singles
     alone = scores[:, :singles].argmax(axis=1)
-    whole = int(score(sums.sum(axis=0, keepdims=True))[0, singles:].argmax()) + singles
+    of_all = score(sums.sum(axis=0, keepdims=True))[0]
+    whole = int(of_all[singles:].argmax()) + singles
     held_out = others[rows, best]
     single = others[rows, alone]
     low, high = np.quantile(held_out - single, [0.025, 0.975])
@@ -347,8 +365,9 @@ def _pearson_of_sums(sums: Floats) -> Floats:
     y = means[:, :1]
     y2 = means[:, 1:2]
     x, x2, xy = np.split(means[:, 2:], 3, axis=1)
+    covariance = xy - x * y
     variances = (x2 - x**2) * (y2 - y**2)
     scale = np.sqrt(np.maximum(variances, 0.0))
     undefined = np.full(x.shape, -1.0)
-    r = np.divide(xy - x * y, scale, out=undefined, where=scale > 1e-12)
+    r = np.divide(covariance, scale, out=undefined, where=scale > 1e-12)
     return np.asarray(r, dtype=np.float64)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -61,8 +61,9 @@ class Battles:
                 f"battles need arrays of one length, got {choices(array.shape for array in arrays)}"
             )
         indices = np.concatenate([self.first, self.second])
-        if len(indices) and not 0 <= indices.min() <= indices.max() < len(self.players):
-            raise ValueError(f"indices of players must lie between 0 and {len(self.players) - 1}")
+        players = len(self.players)
+        if (indices < 0).any() or (indices >= players).any():
+            raise ValueError(f"indices of players must lie between 0 and {players - 1}")
         if (self.first == self.second).any():
             raise ValueError("a player cannot meet itself")
         if not np.isin(self.outcome, OUTCOMES).all():
@@ -81,16 +82,26 @@ class Battles:
         chosen = np.asarray(places)
         if not chosen.size:
             chosen = chosen.astype(np.int64)  # an empty list comes as floats
-        arrays: list[npt.NDArray[Any]] = [self.first, self.second, self.outcome, self.clusters]
-        first, second, outcome, clusters = (array[chosen] for array in arrays)
-        return Battles(self.players, first, second, outcome, clusters)
+        return Battles(
+            players=self.players,
+            first=self.first[chosen],
+            second=self.second[chosen],
+            outcome=self.outcome[chosen],
+            clusters=self.clusters[chosen],
+        )
 
     def of_players_who_met(self) -> "Battles":
         """The same battles without players that have none."""
-        met, places = np.unique(np.concatenate([self.first, self.second]), return_inverse=True)
+        both = np.concatenate([self.first, self.second])
+        met, places = np.unique(both, return_inverse=True)
         first, second = np.split(places.astype(np.int64), 2)
-        players = tuple(self.players[place] for place in met)
-        return Battles(players, first, second, self.outcome, number_clusters(self.clusters))
+        return Battles(
+            players=tuple(self.players[place] for place in met),
+            first=first,
+            second=second,
+            outcome=self.outcome,
+            clusters=number_clusters(self.clusters),
+        )
 
 
 def battles_of(fought: Iterable[Battle], players: Sequence[str] | None = None) -> Battles:
@@ -117,27 +128,31 @@ def battles_of(fought: Iterable[Battle], players: Sequence[str] | None = None) -
     if not listed:
         raise InputError("nothing to rank by; at least one comparison of two models is needed")
     if players is None:
-        players = sorted({name for battle in listed for name in (battle.first, battle.second)})
+        names = {battle.first for battle in listed}
+        names |= {battle.second for battle in listed}
+        players = sorted(names)
     index = {name: place for place, name in enumerate(players)}
     if len(index) < len(players):
         raise InputError(f"a model is named twice among: {choices(players)}")
     for number, battle in enumerate(listed, start=1):
-        if error := _error(battle, index):
+        error = _error(battle, index)
+        if error:
             raise InputError(f"comparison {number}: {error}")
     return Battles(
-        tuple(players),
-        np.array([index[battle.first] for battle in listed], dtype=np.int64),
-        np.array([index[battle.second] for battle in listed], dtype=np.int64),
-        np.array([battle.outcome for battle in listed], dtype=np.float64),
-        number_clusters([battle.cluster for battle in listed]),
+        players=tuple(players),
+        first=np.array([index[battle.first] for battle in listed], dtype=np.int64),
+        second=np.array([index[battle.second] for battle in listed], dtype=np.int64),
+        outcome=np.array([battle.outcome for battle in listed], dtype=np.float64),
+        clusters=number_clusters([battle.cluster for battle in listed]),
     )
 
 
 def _error(battle: Battle, index: dict[str, int]) -> str:
     if battle.first == battle.second:
         return f"'{battle.first}' is compared with itself; two models are needed"
-    if unknown := [name for name in (battle.first, battle.second) if name not in index]:
-        return f"unknown model '{unknown[0]}'; allowed: {choices(index)}"
+    for name in (battle.first, battle.second):
+        if name not in index:
+            return f"unknown model '{name}'; allowed: {choices(index)}"
     if battle.outcome not in OUTCOMES:
         return f"unknown outcome {battle.outcome}; allowed: {choices(OUTCOMES)}"
     return ""
@@ -181,16 +196,21 @@ def win_rates_of(battles: Battles) -> WinRates:
     tied = _count(battles, battles.outcome == 0.5)
     ties = tied + tied.T
     met = won + won.T + ties
-    return WinRates(battles.players, ratio(won + ties / 2, met), met, won, ties)
+    return WinRates(
+        players=battles.players,
+        rates=ratio(won + ties / 2, met),
+        battles=met,
+        wins=won,
+        ties=ties,
+    )
 
 
 def _count(battles: Battles, which: Flags) -> Integers:
     """How many battles have the row as first and the column as second model, shape (P, P)."""
     players = len(battles.players)
-    cells = (battles.first * players + battles.second)[which]
-    return (
-        np.bincount(cells, minlength=players * players).reshape(players, players).astype(np.int64)
-    )
+    cells = battles.first * players + battles.second
+    counts = np.bincount(cells[which], minlength=players**2)
+    return counts.reshape(players, players).astype(np.int64)
 
 
 Groups = tuple[tuple[str, ...], ...]
@@ -248,12 +268,14 @@ def connectivity_of(battles: Battles) -> Connectivity:
     """
     held = _held(battles)
     reached = _closure(held)
+    linked = _closure(held | held.T)
+    players = battles.players
     # A group reaches itself and all that the groups below it reach, so it reaches more than each of
     # these.
     order = np.argsort(-reached.sum(axis=1), kind="stable")
     return Connectivity(
-        linked=_groups(battles.players, _closure(held | held.T), np.arange(len(battles.players))),
-        groups=_groups(battles.players, reached & reached.T, order),
+        linked=_groups(players, linked, np.arange(len(players))),
+        groups=_groups(players, reached & reached.T, order),
     )
 
 
@@ -280,15 +302,22 @@ def _held(battles: Battles) -> Flags:
 
 def _closure(relation: Flags) -> Flags:
     while True:
-        further = relation.astype(np.float64) @ relation.astype(np.float64) > 0
+        # Much faster in floats, which are multiplied by a library.
+        steps = relation.astype(np.float64)
+        further = steps @ steps > 0
         if (further == relation).all():
             return relation
         relation = further
 
 
 def _groups(players: tuple[str, ...], same: Flags, order: Integers) -> Groups:
-    members = dict.fromkeys(tuple(np.flatnonzero(same[place]).tolist()) for place in order)
-    return tuple(tuple(players[place] for place in group) for group in members)
+    """Groups of the same players, each once, in an order of their members."""
+    groups: list[tuple[str, ...]] = []
+    for player in order:
+        group = tuple(compress(players, same[player]))
+        if group not in groups:
+            groups.append(group)
+    return tuple(groups)
 
 
 def _listed(groups: Sequence[tuple[str, ...]]) -> str:

@@ -9,8 +9,10 @@ can be computed from sums over items is then one matrix product for all rounds a
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, TypedDict
 
 import numpy as np
@@ -113,8 +115,11 @@ class Estimate:
             scale: Lowest and highest possible value; None if there are no limits.
         """
         bounds = reported_bounds(self.low, self.high, self.clusters, level=self.level, scale=scale)
+        low, high = map(float, bounds)
         # The one NaN of `math` makes equal estimates compare equal.
-        low, high = (math.nan if np.isnan(bound) else float(bound) for bound in bounds)
+        if math.isnan(low):
+            low = math.nan
+            high = math.nan
         return replace(self, low=low, high=high)
 
 
@@ -174,8 +179,17 @@ def student_interval(
         return Estimate(mean, math.nan, math.nan, n, 1, level, rounds=0)
     from scipy.special import stdtrit
 
-    margin = float(stdtrit(groups - 1, (1 + level) / 2)) * standard_error(values, clusters)
-    return Estimate(mean, mean - margin, mean + margin, n, groups, level, rounds=0)
+    quantile = float(stdtrit(groups - 1, (1 + level) / 2))
+    margin = quantile * standard_error(values, clusters)
+    return Estimate(
+        value=mean,
+        low=mean - margin,
+        high=mean + margin,
+        n=n,
+        clusters=groups,
+        level=level,
+        rounds=0,
+    )
 
 
 def standard_error(values: Sequence[float], clusters: Clusters | None = None) -> float:
@@ -187,12 +201,13 @@ def standard_error(values: Sequence[float], clusters: Clusters | None = None) ->
     mean = math.fsum(values) / n
     deviations = [value - mean for value in values]
     if clusters is None or len(set(clusters)) == n:
-        deviation = math.sqrt(math.fsum(value**2 for value in deviations) / (n - 1))
-        return deviation / math.sqrt(n)
-    sums: dict[Hashable, float] = {}
-    for value, cluster in zip(deviations, clusters, strict=True):
-        sums[cluster] = sums.get(cluster, 0.0) + value
-    squares = math.fsum(value**2 for value in sums.values())
+        squares = math.fsum(deviation**2 for deviation in deviations)
+        variance = squares / (n - 1)
+        return math.sqrt(variance) / math.sqrt(n)
+    sums: dict[Hashable, float] = defaultdict(float)
+    for deviation, cluster in zip(deviations, clusters, strict=True):
+        sums[cluster] += deviation
+    squares = math.fsum(total**2 for total in sums.values())
     correction = len(sums) / (len(sums) - 1)
     return math.sqrt(correction * squares) / n
 
@@ -213,7 +228,9 @@ def pooled_deviation(groups: Sequence[Sequence[float]]) -> float:
         mean = math.fsum(group) / len(group)
         squares += math.fsum((value - mean) ** 2 for value in group)
         freedom += len(group) - 1
-    return math.sqrt(squares / freedom) if freedom else math.nan
+    if not freedom:
+        return math.nan
+    return math.sqrt(squares / freedom)
 
 
 def fewest_clusters(level: float) -> int:
@@ -249,9 +266,12 @@ def reported_bounds(
         high = np.minimum(high, scale[1])
     too_few = np.asarray(clusters) < fewest_clusters(level)
     unknown = np.isnan(low) | np.isnan(high)
-    none = too_few | unknown | (high - low <= _NO_WIDTH)
+    narrow = high - low <= _NO_WIDTH
+    none = too_few | unknown | narrow
     if scale is not None:
-        none |= (low <= scale[0]) & (high >= scale[1])
+        at_lowest = low <= scale[0]
+        at_highest = high >= scale[1]
+        none |= at_lowest & at_highest
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
 
 
@@ -270,10 +290,11 @@ def number_clusters(clusters: Clusters) -> Integers:
     By rank, so that the order of the items does not change the resampling.
     """
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iu":
-        _, numbers_of = np.unique(clusters, return_inverse=True)
-        return numbers_of.astype(np.int64)
-    names: list[Hashable] = list(clusters)
-    numbers = {name: number for number, name in enumerate(sorted(set(names)))}  # type: ignore[type-var]
+        _, ranks = np.unique(clusters, return_inverse=True)
+        return ranks.astype(np.int64)
+    names: list[Any] = list(clusters)
+    ordered = sorted(set(names))
+    numbers = {name: number for number, name in enumerate(ordered)}
     return np.array([numbers[name] for name in names], dtype=np.int64)
 
 
@@ -310,7 +331,7 @@ def known_items(clusters: Clusters, *columns: npt.ArrayLike) -> tuple[Floats, li
         )
     table = np.stack(given)
     known: Flags = ~np.any(np.isnan(table), axis=0)
-    return table[:, known], [name for name, kept in zip(clusters, known, strict=True) if kept]
+    return table[:, known], list(compress(clusters, known))
 
 
 def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[Floats]:
@@ -325,15 +346,12 @@ def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[
     block = max(1, _BLOCK // clusters)
     for start in range(0, rounds, block):
         size = min(block, rounds - start)
-        drawn = (
-            generator.integers(clusters, size=(size, clusters))
-            + np.arange(size)[:, None] * clusters
-        )
-        yield (
-            np.bincount(drawn.ravel(), minlength=size * clusters)
-            .reshape(size, clusters)
-            .astype(np.float64)
-        )
+        drawn = generator.integers(clusters, size=(size, clusters))
+        # Each round has cells of its own, so that all are counted at once.
+        first_cells = np.arange(size) * clusters
+        cells = drawn + first_cells[:, None]
+        counts = np.bincount(cells.ravel(), minlength=size * clusters)
+        yield counts.reshape(size, clusters).astype(np.float64)
 
 
 def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: int = SEED) -> Floats:
@@ -346,9 +364,10 @@ def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: in
     sums = np.asarray(cluster_sums, dtype=np.float64)
     if not len(sums) or not rounds:
         return np.zeros((rounds, sums.shape[1]))
-    return np.concatenate(
-        [single_product(weights, sums) for weights in resample(len(sums), rounds, seed)]
-    )
+    blocks = []
+    for weights in resample(len(sums), rounds, seed):
+        blocks.append(single_product(weights, sums))
+    return np.concatenate(blocks)
 
 
 def influence_draws(
@@ -362,9 +381,10 @@ def influence_draws(
     bootstrap, whose variance is that of the clustered sandwich. Shapes (M,) and (C, M) -> (R, M).
     """
     centred = influences - influences.mean(axis=0)
-    return np.concatenate(
-        [values + single_product(drawn, centred) for drawn in resample(len(centred), rounds, seed)]
-    )
+    blocks = []
+    for drawn in resample(len(centred), rounds, seed):
+        blocks.append(values + single_product(drawn, centred))
+    return np.concatenate(blocks)
 
 
 def single_product(rows: Floats, matrix: Floats) -> Floats:
@@ -375,13 +395,18 @@ def single_product(rows: Floats, matrix: Floats) -> Floats:
     size = _SINGLE // max(1, matrix.size)
     if size < _FEWEST_ROWS:
         return rows @ matrix
-    return np.concatenate(
-        [rows[start : start + size] @ matrix for start in range(0, max(1, len(rows)), size)]
-    )
+    parts = []
+    for start in range(0, max(1, len(rows)), size):
+        part = rows[start : start + size]
+        parts.append(part @ matrix)
+    return np.concatenate(parts)
 
 
 def bootstrap_statistic(
-    clusters: Clusters, function: Callable[[Floats], Floats], rounds: int = ROUNDS, seed: int = SEED
+    clusters: Clusters,
+    function: Callable[[Floats], Floats],
+    rounds: int = ROUNDS,
+    seed: int = SEED,
 ) -> Floats:
     """Any statistic of each round, shape (R,) or (R, K).
 
@@ -394,16 +419,19 @@ def bootstrap_statistic(
     numbers = number_clusters(clusters)
     block = max(1, _BLOCK // max(1, len(numbers)))
     number = int(numbers.max(initial=-1)) + 1
-    found = []
+    statistics = []
     for weights in resample(number, rounds, seed):
         for start in range(0, len(weights), block):
-            counts = weights[start : start + block]
-            found.append(function(counts[:, numbers]))
-    return np.concatenate(found)
+            by_cluster = weights[start : start + block]
+            by_item = by_cluster[:, numbers]
+            statistics.append(function(by_item))
+    return np.concatenate(statistics)
 
 
 def percentile_bounds(
-    draws: npt.ArrayLike, level: float = LEVEL, clusters: Sequence[int] | Integers | None = None
+    draws: npt.ArrayLike,
+    level: float = LEVEL,
+    clusters: Sequence[int] | Integers | None = None,
 ) -> tuple[Floats, Floats]:
     """Percentile interval of each of K statistics, from its values in R rounds; see `tail_bounds`.
 
@@ -419,8 +447,10 @@ def percentile_bounds(
     from scipy.special import ndtr, stdtrit
 
     size = np.maximum(clusters, 2).astype(np.float64)
-    t = stdtrit(size - 1, (1 + level) / 2)
-    return tail_bounds(draws, ndtr(-t * np.sqrt(size / (size - 1))))
+    freedom = size - 1
+    t = stdtrit(freedom, (1 + level) / 2)
+    tails = ndtr(-t * np.sqrt(size / freedom))
+    return tail_bounds(draws, tails)
 
 
 def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -433,21 +463,25 @@ def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Flo
     """
     by_statistic = np.asarray(draws, dtype=np.float64).T
     ordered = np.sort(np.ascontiguousarray(by_statistic), axis=1)
-    last = np.count_nonzero(~np.isnan(ordered), axis=1) - 1
-    if not ordered.shape[1]:
-        return np.full(len(ordered), np.nan), np.full(len(ordered), np.nan)
-    rows = np.arange(len(ordered))
-    share = np.asarray(tails, dtype=np.float64)
+    statistics, rounds = ordered.shape
+    if not rounds:
+        nothing = np.full(statistics, np.nan)
+        return nothing, nothing.copy()
+    defined = np.count_nonzero(~np.isnan(ordered), axis=1)
+    last = np.maximum(defined - 1, 0)
+    rows = np.arange(statistics)
 
-    def at(share: Floats) -> Floats:
-        place = share * np.maximum(last, 0)
+    def quantiles(share: Floats) -> Floats:
+        place = share * last
         below = np.floor(place).astype(np.int64)
-        above = np.minimum(below + 1, np.maximum(last, 0))
+        above = np.minimum(below + 1, last)
         low = ordered[rows, below]
         high = ordered[rows, above]
-        return np.asarray(low + (place - below) * (high - low), dtype=np.float64)
+        between = (place - below) * (high - low)
+        return np.asarray(low + between, dtype=np.float64)
 
-    return at(share), at(1 - share)
+    share = np.asarray(tails, dtype=np.float64)
+    return quantiles(share), quantiles(1 - share)
 
 
 def estimates(
@@ -470,15 +504,25 @@ def estimates(
     """
     point = np.asarray(values, dtype=np.float64)
     table = np.asarray(draws, dtype=np.float64)
-    unknown = np.isnan(point) | (np.asarray(clusters) < 2)
-    sides = percentile_bounds(table, level, np.asarray(clusters) if expanded else None)
-    lows, highs = (np.where(unknown, np.nan, bounds) for bounds in sides)
-    return tuple(
-        Estimate(
-            float(value), float(low), float(high), int(items), int(groups), level, len(table), seed
+    drawn = np.asarray(clusters)
+    lows, highs = percentile_bounds(table, level, drawn if expanded else None)
+    unknown = np.isnan(point) | (drawn < 2)
+    lows[unknown] = np.nan
+    highs[unknown] = np.nan
+    found = []
+    for value, low, high, items, groups in zip(point, lows, highs, n, clusters, strict=True):
+        estimate = Estimate(
+            value=float(value),
+            low=float(low),
+            high=float(high),
+            n=int(items),
+            clusters=int(groups),
+            level=level,
+            rounds=len(table),
+            seed=seed,
         )
-        for value, low, high, items, groups in zip(point, lows, highs, n, clusters, strict=True)
-    )
+        found.append(estimate)
+    return tuple(found)
 
 
 def undefined(n: int, clusters: int, how: Resampling) -> Estimate:

@@ -80,20 +80,21 @@ def bootstrap_bradley_terry(
 
     Shape (R, P).
     """
-    blocks = _resampled(battles, rounds, seed)
-    strengths = np.concatenate(
-        [fit_counts(counts, len(battles.players), prior) for counts in blocks]
-    )
-    return on_scale(strengths, scale, mean)
+    players = len(battles.players)
+    blocks = []
+    for counts in _resampled(battles, rounds, seed):
+        blocks.append(fit_counts(counts, players, prior))
+    return on_scale(np.concatenate(blocks), scale, mean)
 
 
 def pair_counts(battles: Battles) -> PairCounts:
     """Sum battles by pair; one round."""
     first, second, pair, wins = _pairs(battles)
+    ones = np.ones(len(battles))
     number = len(first)
-    won = np.asarray(np.bincount(pair, wins, number), dtype=np.float64)
-    met = np.asarray(np.bincount(pair, np.ones(len(battles)), number), dtype=np.float64)
-    return PairCounts(first, second, won[None, :], met[None, :])
+    won = np.bincount(pair, wins, number).astype(np.float64)
+    met = np.bincount(pair, ones, number).astype(np.float64)
+    return PairCounts(first, second, wins=won[None, :], battles=met[None, :])
 
 
 def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats:
@@ -116,27 +117,37 @@ def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats
     return np.concatenate(parts)
 
 
-def _fit(counts: PairCounts, wins: Floats, battles: Floats, players: int, prior: float) -> Floats:
+def _fit(
+    counts: PairCounts,
+    wins: Floats,
+    battles: Floats,
+    players: int,
+    prior: float,
+) -> Floats:
     i = counts.first
     j = counts.second
     strengths = np.zeros((len(wins), players))
     diagonal = np.arange(players)
     for _ in range(_MOST_STEPS):
-        chance = logistic(strengths[:, i] - strengths[:, j])
+        gaps = strengths[:, i] - strengths[:, j]
+        chance = logistic(gaps)
         alone = logistic(strengths)
+        above = wins - battles * chance
         excess = np.zeros((len(wins), players, players))
-        excess[:, i, j] = wins - battles * chance
-        excess[:, j, i] = -excess[:, i, j]
-        gradient = excess.sum(axis=2) + prior * (0.5 - alone)
+        excess[:, i, j] = above
+        excess[:, j, i] = -above
+        pull = prior * (0.5 - alone)
+        gradient = excess.sum(axis=2) + pull
         curvature = np.zeros_like(excess)
         of_pairs = -battles * chance * (1 - chance)
         curvature[:, i, j] = of_pairs
         curvature[:, j, i] = of_pairs
         own = prior * alone * (1 - alone)
         curvature[:, diagonal, diagonal] = own - curvature.sum(axis=2)
-        step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
-        highest = np.maximum(step.max(axis=1, initial=0), 0)
-        lowest = np.minimum(step.min(axis=1, initial=0), 0)
+        solved = np.linalg.solve(curvature, gradient[:, :, None])
+        step = solved[:, :, 0]
+        highest = step.max(axis=1, initial=0)
+        lowest = step.min(axis=1, initial=0)
         reach = highest - lowest
         shortened = np.log1p(reach) / np.maximum(reach, 1e-300)
         strengths += step * shortened[:, None]
@@ -163,26 +174,32 @@ def _resampled(battles: Battles, rounds: int, seed: int) -> Iterator[PairCounts]
     from scipy.sparse import csr_array
 
     first, second, pair, wins = _pairs(battles)
-    _, clusters = np.unique(battles.clusters, return_inverse=True)
-    instructions = int(clusters.max(initial=-1)) + 1
+    ones = np.ones(len(battles))
+    instruction_ids, clusters = np.unique(battles.clusters, return_inverse=True)
+    instructions = len(instruction_ids)
     shape = (len(first), instructions)
     places = (pair, clusters)
     # Entries of the same pair and instruction are summed.
     won = csr_array((wins, places), shape=shape)
-    met = csr_array((np.ones(len(battles)), places), shape=shape)
+    met = csr_array((ones, places), shape=shape)
     for weights in resample(instructions, rounds, seed):
         drawn = np.ascontiguousarray(weights.T)
-        wins_drawn = np.asarray((won @ drawn).T)
-        battles_drawn = np.asarray((met @ drawn).T)
-        yield PairCounts(first, second, wins_drawn, battles_drawn)
+        yield PairCounts(
+            first=first,
+            second=second,
+            wins=np.asarray((won @ drawn).T),
+            battles=np.asarray((met @ drawn).T),
+        )
 
 
 def logistic(values: Floats) -> Floats:
     """1 / (1 + exp(-x)), any shape."""
-    return np.asarray(0.5 * (1 + np.tanh(values / 2)), dtype=np.float64)
+    chances = 0.5 * (1 + np.tanh(values / 2))
+    return np.asarray(chances, dtype=np.float64)
 
 
 def on_scale(strengths: Floats, scale: float = SCALE, mean: float = START) -> Floats:
     """Strengths in natural units as ratings, shape (..., P)."""
     centred = strengths - strengths.mean(axis=-1, keepdims=True)
-    return np.asarray(mean + centred * scale / np.log(10), dtype=np.float64)
+    points = centred * scale / np.log(10)
+    return np.asarray(mean + points, dtype=np.float64)

@@ -35,7 +35,9 @@ def accuracy(trials: Collection[Trial]) -> Estimate:
     for trial in trials:
         by_chain[trial.chain].append(trial.right)
     shares = [sum(answers) / len(answers) for answers in by_chain.values()]
-    return wilson_interval(sum(shares) / len(shares) if shares else 0.0, len(shares))
+    chains = len(shares)
+    share = sum(shares) / chains if chains else 0.0
+    return wilson_interval(share, chains)
 
 
 def longest(trials: Collection[Trial]) -> tuple[int, int]:
@@ -50,16 +52,17 @@ def longest(trials: Collection[Trial]) -> tuple[int, int]:
     for trial in trials:
         by_length[trial.summands].append(trial.right)
     share, of = _ENOUGH
-    reached = {
-        length: of * sum(answers) >= share * len(answers)
-        for length, answers in sorted(by_length.items())
-    }
+    farthest = 0
     unbroken = 0
-    for length, enough in reached.items():
-        if not enough:
-            break
-        unbroken = length
-    return max((length for length, enough in reached.items() if enough), default=0), unbroken
+    is_unbroken = True
+    for length, answers in sorted(by_length.items()):
+        if of * sum(answers) < share * len(answers):
+            is_unbroken = False
+            continue
+        farthest = length
+        if is_unbroken:
+            unbroken = length
+    return farthest, unbroken
 
 
 def between(trials: Sequence[Trial], first: int, last: int) -> list[Trial]:

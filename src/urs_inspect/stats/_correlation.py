@@ -6,6 +6,7 @@ Of items clustered by prompt, and of two sets of means over a handful of things.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -133,15 +134,14 @@ def correlation_difference(
     values, names, unread = _read(labels, [ratings, other_ratings], clusters)
 
     def difference(points: Floats, weights: Floats) -> Floats:
-        return _correlations(points[0], points[1], weights) - _correlations(
-            points[0], points[2], weights
-        )
+        label, rating, other_rating = points
+        first = _correlations(label, rating, weights)
+        second = _correlations(label, other_rating, weights)
+        return first - second
 
     estimated, draws = _bootstrapped(values, names, difference, how)
-    pearson, spearman, kendall = (
-        _p_value(*column) for column in zip(estimated, draws.T, strict=True)
-    )
-    return CorrelationDifferences(*estimated, unread, pearson, spearman, kendall)
+    p_values = map(_p_value, estimated, draws.T)
+    return CorrelationDifferences(*estimated, unread, *p_values)
 
 
 def _read(
@@ -151,12 +151,13 @@ def _read(
 
     Also how many other items there are.
     """
-    if not np.isfinite(np.asarray(labels, np.float64)).all() or any(
-        np.isinf(np.asarray(r)).any() for r in ratings
-    ):
+    is_finite = np.isfinite(np.asarray(labels, np.float64)).all()
+    has_infinite = any(np.isinf(np.asarray(given)).any() for given in ratings)
+    if not is_finite or has_infinite:
         raise ValueError("labels must be finite, and ratings finite or NaN")
     values, names = known_items(clusters, labels, *ratings)
-    return values, names, len(clusters) - len(names)
+    unread = len(clusters) - len(names)
+    return values, names, unread
 
 
 def _bootstrapped(
@@ -184,8 +185,11 @@ def _p_value(estimate: Estimate, draws: Floats) -> float:
     if math.isnan(estimate.low):
         return math.nan
     known = draws[~np.isnan(draws)]
-    fewest = min(np.count_nonzero(known <= 0), np.count_nonzero(known >= 0))
-    return min(1.0, 2 * float(fewest + 1) / (len(known) + 1))
+    below = np.count_nonzero(known <= 0)
+    above = np.count_nonzero(known >= 0)
+    fewest = min(below, above)
+    share = float(fewest + 1) / (len(known) + 1)
+    return min(1.0, 2 * share)
 
 
 def _draws(
@@ -200,15 +204,17 @@ def _draws(
     From how often each combination was drawn if there are few.
     """
     points, place = np.unique(values, axis=1, return_inverse=True)
-    if _REPEATED * points.shape[1] > len(clusters):
-        return bootstrap_statistic(
-            clusters, lambda weights: function(values, weights), rounds, seed
-        )
+    combinations = points.shape[1]
+    if _REPEATED * combinations > len(clusters):
+        return bootstrap_statistic(clusters, partial(function, values), rounds, seed)
     numbers = number_clusters(clusters)
-    counts = np.zeros((int(numbers.max()) + 1, points.shape[1]))
+    counts = np.zeros((int(numbers.max()) + 1, combinations))
     np.add.at(counts, (numbers, place.ravel()), 1)
-    drawn = resample(len(counts), rounds, seed)
-    return np.concatenate([function(points, single_product(weights, counts)) for weights in drawn])
+    blocks = []
+    for drawn in resample(len(counts), rounds, seed):
+        weights = single_product(drawn, counts)
+        blocks.append(function(points, weights))
+    return np.concatenate(blocks)
 
 
 def _correlations(x: Floats, y: Floats, weights: Floats) -> Floats:
@@ -231,8 +237,9 @@ def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     # Values that are all equal differ from their mean by rounding alone, some 1e-16 of their size.
     x_varies = xx > 1e-24 * (weights * x * x).sum(axis=1)
     y_varies = yy > 1e-24 * (weights * y * y).sum(axis=1)
-    r = ratio(xy, np.sqrt(xx) * np.sqrt(yy))
-    return np.where(x_varies & y_varies, np.clip(r, -1, 1), np.nan)
+    scale = np.sqrt(xx) * np.sqrt(yy)
+    r = np.clip(ratio(xy, scale), -1, 1)
+    return np.where(x_varies & y_varies, r, np.nan)
 
 
 def _kendall(x: Floats, y: Floats, sides: "tuple[_Levels, _Levels]", weights: Floats) -> Floats:
@@ -246,9 +253,10 @@ def _kendall(x: Floats, y: Floats, sides: "tuple[_Levels, _Levels]", weights: Fl
         balance += (products * weights[:, rows]).sum(axis=1) / 2
     of_x, of_y = sides
     pairs = _pairs_among(weights.sum(axis=1))
-    untied_x = pairs - _pairs_among(of_x.sizes(weights)).sum(axis=1)
-    untied_y = pairs - _pairs_among(of_y.sizes(weights)).sum(axis=1)
-    return ratio(balance, np.sqrt(untied_x) * np.sqrt(untied_y))
+    tied_x = _pairs_among(of_x.sizes(weights)).sum(axis=1)
+    tied_y = _pairs_among(of_y.sizes(weights)).sum(axis=1)
+    untied = np.sqrt(pairs - tied_x) * np.sqrt(pairs - tied_y)
+    return ratio(balance, untied)
 
 
 def _pairs_among(sizes: Floats) -> Floats:
@@ -290,8 +298,9 @@ class _Levels:
         sizes = self.sizes(weights)
         total = sizes.sum(axis=1, keepdims=True)
         middle = np.cumsum(sizes, axis=1) - sizes / 2 - total / 2
-        whole = total[:, 0] ** 3
-        squares = (whole - (sizes**3).sum(axis=1)) / 12
+        of_all = total[:, 0] ** 3
+        of_ties = (sizes**3).sum(axis=1)
+        squares = (of_all - of_ties) / 12
         return middle[:, self.level], squares
 
 
@@ -312,18 +321,26 @@ def rank_correlation(
     (x, y), names = known_items(clusters, first, second)
     if not names:
         return undefined(0, 0, how)
-    sides = _Levels.of(x), _Levels.of(y)
+    of_x = _Levels.of(x)
+    of_y = _Levels.of(y)
 
     def rho(weights: Floats) -> Floats:
         # Ranks of n items add up to n (n + 1) / 2, the squares of their deviations to (n^3 - sum
         # t^3) / 12 over levels of t items: no mean and no variance is computed item by item.
-        (centred_x, xx), (centred_y, yy) = (side.centred_ranks(weights) for side in sides)
-        return ratio(np.einsum("bn,bn,bn->b", weights, centred_x, centred_y), np.sqrt(xx * yy))
+        centred_x, xx = of_x.centred_ranks(weights)
+        centred_y, yy = of_y.centred_ranks(weights)
+        xy = np.einsum("bn,bn,bn->b", weights, centred_x, centred_y)
+        return ratio(xy, np.sqrt(xx * yy))
 
     value = rho(np.ones((1, len(x))))
-    draws = bootstrap_statistic(names, rho, how.rounds, how.seed)[:, None]
+    draws = bootstrap_statistic(names, rho, how.rounds, how.seed)
     [estimate] = estimates(
-        value, draws, n=[len(x)], clusters=[len(set(names))], level=how.level, seed=how.seed
+        value,
+        draws[:, None],
+        n=[len(x)],
+        clusters=[len(set(names))],
+        level=how.level,
+        seed=how.seed,
     )
     return estimate
 
@@ -370,7 +387,8 @@ class MeanCorrelation:
 def exact_means(values: npt.ArrayLike) -> MeanDraws:
     """Means that count as exact, shape (K,): there is one round, which is the means."""
     means = np.asarray(values, dtype=np.float64)
-    return MeanDraws(means, means[None, :], np.ones(len(means), dtype=np.int64), SEED)
+    ones = np.ones(len(means), dtype=np.int64)
+    return MeanDraws(means, draws=means[None, :], n=ones, seed=SEED)
 
 
 def table_means(
@@ -395,11 +413,18 @@ def table_means(
 
 def derived_seed(seed: int, *parts: int) -> int:
     """A seed for one part of an analysis, so that parts are resampled independently."""
-    return int(np.random.SeedSequence([seed, *parts]).generate_state(1)[0])
+    sequence = np.random.SeedSequence([seed, *parts])
+    [state] = sequence.generate_state(1)
+    return int(state)
 
 
 def correlate_means(
-    first: MeanDraws, second: MeanDraws, *, clusters: int, level: float = LEVEL, seed: int = SEED
+    first: MeanDraws,
+    second: MeanDraws,
+    *,
+    clusters: int,
+    level: float = LEVEL,
+    seed: int = SEED,
 ) -> MeanCorrelation:
     """Correlate two sets of means over the same K points; NaN with fewer than three.
 
@@ -415,7 +440,8 @@ def correlate_means(
     x = np.round(first.values[None, :], _DIGITS)
     y = np.round(second.values[None, :], _DIGITS)
     if points < FEWEST_POINTS or not _varies(x) or not _varies(y):
-        nothing = Estimate(np.nan, np.nan, np.nan, points, clusters, level, len(first.draws), seed)
+        how = Resampling(len(first.draws), level, seed)
+        nothing = undefined(points, clusters, how)
         return MeanCorrelation(nothing, math.nan, math.nan, (math.nan, math.nan))
     noise_x = _noise(first.draws)
     noise_y = _noise(second.draws)
@@ -424,7 +450,13 @@ def correlate_means(
     draws = _corrected(drawn_x, drawn_y, 2 * noise_x, 2 * noise_y)
     moved = clusters if len(draws) > 1 else 1
     [pearson] = estimates(
-        [r], draws[:, None], n=[points], clusters=[moved], level=level, seed=seed, expanded=False
+        [r],
+        draws[:, None],
+        n=[points],
+        clusters=[moved],
+        level=level,
+        seed=seed,
+        expanded=False,
     )
     if not math.isnan(pearson.low):
         pearson = replace(pearson, low=min(pearson.low, r), high=max(pearson.high, r))
@@ -437,7 +469,9 @@ def correlate_means(
 
 def _varies(values: Floats) -> bool:
     """Whether all values are finite and not all are equal."""
-    return bool(np.isfinite(values).all() and np.ptp(values) > 0)
+    if not np.isfinite(values).all():
+        return False
+    return bool(np.ptp(values) > 0)
 
 
 def fisher_interval(correlation: float, points: int, level: float = LEVEL) -> tuple[float, float]:
@@ -451,7 +485,8 @@ def fisher_interval(correlation: float, points: int, level: float = LEVEL) -> tu
         return math.nan, math.nan
     from scipy.special import ndtri
 
-    margin = float(ndtri((1 + level) / 2)) / math.sqrt(points - 3)
+    quantile = float(ndtri((1 + level) / 2))
+    margin = quantile / math.sqrt(points - 3)
     z = math.atanh(correlation)
     return math.tanh(z - margin), math.tanh(z + margin)
 
@@ -465,7 +500,9 @@ def _noise(draws: Floats) -> float:
     if len(known) < 2:
         return 0.0
     # Noise that all points share, as that of models on the same questions, does not spread them.
-    return float((known - known.mean(axis=0)).var(axis=1, ddof=1).mean())
+    deviations = known - known.mean(axis=0)
+    variances = deviations.var(axis=1, ddof=1)
+    return float(variances.mean())
 
 
 def _corrected(x: Floats, y: Floats, noise_x: float = 0.0, noise_y: float = 0.0) -> Floats:
@@ -485,7 +522,8 @@ def _corrected(x: Floats, y: Floats, noise_x: float = 0.0, noise_y: float = 0.0)
 
 def _left(rows: Floats, noise: float) -> Floats:
     """Variance of each row over points without that of noise, at least 0."""
-    return np.asarray(np.maximum(rows.var(axis=1, ddof=1) - noise, 0), dtype=np.float64)
+    variances = rows.var(axis=1, ddof=1)
+    return np.asarray(np.maximum(variances - noise, 0), dtype=np.float64)
 
 
 def _ranks(rows: Floats) -> Floats:

@@ -28,9 +28,8 @@ from urs_inspect.stats._paired import MeanDifference, compare_means
 class Order:
     """An order of models by their means over the cases on which all of them have a score."""
 
-    places: tuple[
-        int, ...
-    ]  # among the columns, the best first; equal means in the order of the columns
+    # among the columns, the best first; equal means in the order of the columns
+    places: tuple[int, ...]
     means: tuple[float, ...]  # in that order
     # of the resamples that give this order, 0 to 1; NaN over fewer than two cases or clusters
     share: float
@@ -66,9 +65,15 @@ def order_of(
         share = float(in_order.mean())
     gaps = []
     for gap in compare_means(complete[:, places], clusters=drawn, **options):
-        gaps.append(replace(gap, first=places[gap.first], second=places[gap.second]))
-    means_in_order = tuple(float(means.values[place]) for place in places)
-    return Order(tuple(places), means_in_order, share, cases, tuple(gaps))
+        of_columns = replace(gap, first=places[gap.first], second=places[gap.second])
+        gaps.append(of_columns)
+    return Order(
+        places=tuple(places),
+        means=tuple(means.values[places].tolist()),
+        share=share,
+        cases=cases,
+        gaps=tuple(gaps),
+    )
 
 
 REFERENCE_SCORE = 8
@@ -91,7 +96,9 @@ def bias_of_means(means: Sequence[float], reference_score: float = REFERENCE_SCO
 
     `means` has the mean rating of each model B that has one, with the references by B.
     """
-    return math.fsum(means) / len(means) - reference_score if means else math.nan
+    if not means:
+        return math.nan
+    return math.fsum(means) / len(means) - reference_score
 
 
 def rating_bias(
@@ -117,11 +124,12 @@ def rating_bias(
     table = np.asarray(ratings, dtype=np.float64) - reference_score
     if table.ndim != 2:
         raise ValueError(f"need a row per case and a column per model, got shape {table.shape}")
-    found = bootstrap_table(table, clusters=clusters, rounds=how.rounds, seed=how.seed)
-    rated = ~np.isnan(found.values)
+    means = bootstrap_table(table, clusters=clusters, rounds=how.rounds, seed=how.seed)
+    rated = ~np.isnan(means.values)
     weights = rated / max(1, np.count_nonzero(rated))
-    [bias] = mean_estimates(contrast(found, weights[:, None]), how.level)
-    return RatingBias(bias, mean_estimates(found, how.level))
+    mean = contrast(means, weights[:, None])
+    [bias] = mean_estimates(mean, how.level)
+    return RatingBias(bias, by_model=mean_estimates(means, how.level))
 
 
 @dataclass(frozen=True)
@@ -177,17 +185,22 @@ def self_preference(
         raise ValueError(
             f"need case, setting, judge and model, and a model per judge; got shape {table.shape}"
         )
-    differences, mine, theirs = _against_others(table, judge, judges_as_models)
-    columns = np.concatenate(
-        [part.reshape(len(table), -1) for part in (differences, mine, theirs)], axis=1
-    )
-    found = bootstrap_table(columns, clusters=clusters, rounds=how.rounds, seed=how.seed)
-    known = ~np.isnan(found.values[: differences[0].size].reshape(differences.shape[1:]))
-    sums = contrast(found, _weights(known, own))
+    parts = np.stack(_against_others(table, judge, judges_as_models), axis=1)
+    columns = parts.reshape(len(table), -1)
+    means = bootstrap_table(columns, clusters=clusters, rounds=how.rounds, seed=how.seed)
+    differences, _, _ = means.values.reshape(parts.shape[1:])
+    weights = _weights(~np.isnan(differences), own)
+    sums = contrast(means, weights)
     preference, leniency, beyond, own_mean, other_mean = mean_estimates(sums, how.level)
-    p, _, p_beyond, *_ = (float(value) for value in p_values(sums))
+    p, _, p_beyond, _, _ = p_values(sums).tolist()
     return SelfPreference(
-        preference, leniency, beyond, own_mean.value, other_mean.value, p, p_beyond
+        preference=preference,
+        leniency=leniency,
+        beyond=beyond,
+        own=own_mean.value,
+        others=other_mean.value,
+        p=p,
+        p_beyond=p_beyond,
     )
 
 
@@ -224,8 +237,12 @@ def _weights(known: Flags, own: int) -> Floats:
     leniency = _even(to_models)
     beyond = _even(to_itself & both) - _even(to_models & both)
     weights = np.zeros((3, known.size, 5))
-    weights[0, :, :3] = np.stack([preference, leniency, beyond], axis=1)
-    weights[1, :, 3] = weights[2, :, 4] = preference
+    of_differences, of_own, of_others = weights
+    of_differences[:, 0] = preference
+    of_differences[:, 1] = leniency
+    of_differences[:, 2] = beyond
+    of_own[:, 3] = preference
+    of_others[:, 4] = preference
     return weights.reshape(-1, 5)
 
 
@@ -234,5 +251,8 @@ def _even(part: Flags) -> Floats:
 
     They are the same for each other judge and setting that has any.
     """
-    inner = part / np.maximum(1, part.sum(axis=2, keepdims=True))
-    return np.asarray(inner / max(1, np.count_nonzero(part.any(axis=2))), dtype=np.float64).ravel()
+    models = part.sum(axis=2, keepdims=True)
+    inner = part / np.maximum(1, models)
+    judgings = np.count_nonzero(part.any(axis=2))
+    weights = inner / max(1, judgings)
+    return np.asarray(weights, dtype=np.float64).ravel()

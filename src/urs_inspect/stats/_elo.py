@@ -57,11 +57,13 @@ def fit_elo(
         [1002.0, 998.0]
     """
     ratings = [float(start)] * len(battles.players)
-    sides = zip(
-        battles.first.tolist(), battles.second.tolist(), battles.outcome.tolist(), strict=True
-    )
-    for first, second, outcome in sides:
-        change = k * (outcome - 1 / (1 + 10 ** ((ratings[second] - ratings[first]) / scale)))
+    firsts = battles.first.tolist()
+    seconds = battles.second.tolist()
+    outcomes = battles.outcome.tolist()
+    for first, second, outcome in zip(firsts, seconds, outcomes, strict=True):
+        gap = ratings[second] - ratings[first]
+        expected = 1 / (1 + 10 ** (gap / scale))
+        change = k * (outcome - expected)
         ratings[first] += change
         ratings[second] -= change
     return np.array(ratings)
@@ -93,12 +95,12 @@ def bootstrap_elo(
 
 def _drawn_battles(battles: Battles, rounds: int, seed: int) -> Iterator[npt.NDArray[Any]]:
     """How often each battle is played in some rounds, shape (B, N), in small integers."""
-    _, clusters = np.unique(battles.clusters, return_inverse=True)
-    instructions = int(clusters.max(initial=-1)) + 1
-    for drawn in resample(instructions, rounds, seed):
+    instructions, clusters = np.unique(battles.clusters, return_inverse=True)
+    for drawn in resample(len(instructions), rounds, seed):
         for rows in _blocks(drawn, len(battles)):
             smallest = np.min_scalar_type(int(rows.max()))
-            yield rows.astype(smallest)[:, clusters]
+            counts = rows.astype(smallest)
+            yield counts[:, clusters]
 
 
 def shuffle_elo(
@@ -119,8 +121,9 @@ def shuffle_elo(
     have been cast: it is no confidence interval.
     """
     generator = np.random.default_rng([seed, 2])
-    once = _blocks(np.broadcast_to(np.uint8(1), (rounds, len(battles))), len(battles))
-    return _play(battles, once, generator, rounds, k, scale, start, progress)
+    once = np.broadcast_to(np.uint8(1), (rounds, len(battles)))
+    blocks = _blocks(once, len(battles))
+    return _play(battles, blocks, generator, rounds, k, scale, start, progress)
 
 
 class _Kinds(NamedTuple):
@@ -176,7 +179,8 @@ def _play(
     """
     kinds = _kinds_of(battles)
     players = len(battles.players)
-    found: list[Floats] = []
+    no_battle = len(kinds.first) - 1
+    played: list[Floats] = []
     waiting: list[npt.NDArray[Any]] = []
 
     def play() -> None:
@@ -185,31 +189,35 @@ def _play(
         longest = max(orders.shape[1] for orders in waiting)
         size = max(1, _LOOKED_UP // width)
         for place in range(0, longest, size):
-            steps = _steps(waiting, slice(place, place + size), len(kinds.first) - 1)
+            places = slice(place, place + size)
+            steps = _steps(waiting, places, no_battle)
             _step(ratings, kinds, steps, k, scale)
             progress(0.5 * width / rounds * len(steps) / longest)
-        found.append(ratings.reshape(width, players + 1)[:, :players])
+        by_round = ratings.reshape(width, players + 1)
+        played.append(by_round[:, :players])
         waiting.clear()
 
     for weights in blocks:
         waiting.append(_shuffled(kinds, weights, generator))
-        progress(
-            0.5 * len(weights) / rounds
-        )  # to put a round in order takes about as long as to play it
+        # To put a round in order takes about as long as to play it.
+        progress(0.5 * len(weights) / rounds)
         if sum(orders.nbytes for orders in waiting) >= _PLAYED:
             play()
     if waiting:
         play()
-    return np.concatenate(found)
+    return np.concatenate(played)
 
 
 def _shuffled(
-    kinds: _Kinds, weights: npt.NDArray[Any], generator: np.random.Generator
+    kinds: _Kinds,
+    weights: npt.NDArray[Any],
+    generator: np.random.Generator,
 ) -> npt.NDArray[Any]:
     """Kinds of the battles of each round in random order, filled up, shape (R, L)."""
     lengths = weights.sum(axis=1, dtype=np.int64)
     longest = int(lengths.max(initial=0))
-    orders = np.full((len(weights), longest), len(kinds.first) - 1, dtype=kinds.of.dtype)
+    no_battle = len(kinds.first) - 1
+    orders = np.full((len(weights), longest), no_battle, dtype=kinds.of.dtype)
     for order, counts, length in zip(orders, weights, lengths, strict=True):
         order[:length] = np.repeat(kinds.of, counts)
         order[:] = order[generator.permutation(longest)]
@@ -222,11 +230,14 @@ def _steps(blocks: Sequence[npt.NDArray[Any]], place: slice, none: int) -> Integ
     Where a round is over, no battle.
     """
     parts = [orders[:, place].T for orders in blocks]
-    steps = np.full((max(map(len, parts)), sum(map(len, blocks))), none, dtype=np.int64)
-    column = 0
+    longest = max(map(len, parts))
+    rounds = sum(map(len, blocks))
+    steps = np.full((longest, rounds), none, dtype=np.int64)
+    start = 0
     for part in parts:
-        steps[: len(part), column : column + part.shape[1]] = part
-        column += part.shape[1]
+        stop = start + part.shape[1]
+        steps[: len(part), start:stop] = part
+        start = stop
     return steps
 
 
@@ -235,7 +246,9 @@ def _step(ratings: Floats, kinds: _Kinds, steps: Integers, k: float, scale: floa
 
     The ratings of a round follow those of the one before.
     """
-    offsets = np.arange(steps.shape[1]) * (len(ratings) // steps.shape[1])
+    rounds = steps.shape[1]
+    players = len(ratings) // rounds
+    offsets = np.arange(rounds) * players
     firsts = kinds.first[steps] + offsets
     seconds = kinds.second[steps] + offsets
     outcomes = kinds.outcome[steps]

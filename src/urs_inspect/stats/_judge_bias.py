@@ -31,7 +31,6 @@ slope that a third of planted tastes for length is no longer found.
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
@@ -128,11 +127,10 @@ def answer_doublings(first: str, second: str) -> tuple[float, float]:
     """
     if not first or not second:
         raise ValueError("an empty answer has no ratio of lengths")
-    items = FEATURES[LISTS]
-    return (
-        math.log2(len(first) / len(second)),
-        math.log2((1 + items(first)) / (1 + items(second))),
-    )
+    count_items = FEATURES[LISTS]
+    lengths = len(first) / len(second)
+    items = (1 + count_items(first)) / (1 + count_items(second))
+    return math.log2(lengths), math.log2(items)
 
 
 def judge_bias(
@@ -173,19 +171,23 @@ def judge_bias(
     models = _models([*judge, *people])
     weights = _own_weights(models, own)
     by_judge = _fitted(judge, models, weights)
-    single = {name: _estimate(found, len(judge), level) for name, found in by_judge.items()}
+    of_judge = {name: _estimate(found, len(judge), level) for name, found in by_judge.items()}
     pairs = len({row.pair for row in judge})
     if not people:
-        return JudgeBias(single, {}, {}, pairs, bool(models))
+        return JudgeBias(of_judge, {}, {}, pairs, bool(models))
     by_people = _fitted(people, models, weights)
-    known = [name for name in BIASES if by_judge[name].known and by_people[name].known]
-    joint = 1 - (1 - level) / max(1, len(known))
-    beyond = {}
-    for name in BIASES:
-        less = by_judge[name].less(by_people[name])
-        beyond[name] = _estimate(less, len(judge), joint)
-    theirs = {name: _estimate(found, len(people), level) for name, found in by_people.items()}
-    return JudgeBias(single, theirs, beyond, pairs, bool(models))
+    of_people = {name: _estimate(found, len(people), level) for name, found in by_people.items()}
+    differences = {name: by_judge[name].less(by_people[name]) for name in BIASES}
+    known = sum(difference.known for difference in differences.values())
+    joint = 1 - (1 - level) / max(1, known)
+    beyond = {name: _estimate(less, len(judge), joint) for name, less in differences.items()}
+    return JudgeBias(
+        judge=of_judge,
+        people=of_people,
+        beyond=beyond,
+        pairs=pairs,
+        named=bool(models),
+    )
 
 
 def _with_common_pairs(
@@ -223,8 +225,11 @@ class _Found:
 
 def _models(rows: Sequence[ShownPair]) -> tuple[str, ...]:
     """Names of the models; none where one of them is not known."""
-    named = {*chain.from_iterable((row.first, row.second) for row in rows)}
-    return () if "" in named else tuple(sorted(named))
+    named = {row.first for row in rows}
+    named |= {row.second for row in rows}
+    if "" in named:
+        return ()
+    return tuple(sorted(named))
 
 
 def _own_weights(models: Sequence[str], own: Collection[str]) -> Floats | None:
@@ -232,7 +237,9 @@ def _own_weights(models: Sequence[str], own: Collection[str]) -> Floats | None:
     mine = np.array([name in own for name in models], dtype=bool)
     if not mine.any() or mine.all():
         return None
-    weights: Floats = np.where(mine, 1 / mine.sum(), -1 / (~mine).sum())
+    of_own = 1 / mine.sum()
+    of_others = -1 / (~mine).sum()
+    weights: Floats = np.where(mine, of_own, of_others)
     return weights
 
 
@@ -253,31 +260,42 @@ def _fitted(
         if models:
             design[number, place[row.first]] += 1
             design[number, place[row.second]] -= 1
-        design[number, size:] = 1.0, row.length, row.lists
+        design[number, size:] = [1.0, row.length, row.lists]
     fit = fit_design(csr_array(design), outcome, questions)
     found = {}
-    columns = design.shape[1]
+    single = np.eye(design.shape[1])
     for number, name in enumerate(_COEFFICIENTS, start=size):
-        weights = np.eye(columns)[number] if _is_separate(design, number) else None
+        weights = None
+        if _is_separate(design, number):
+            weights = single[number]
         found[name] = _of(fit, weights)
-    found[OWN] = _of(fit, None if own is None else np.pad(own, (0, columns - size)))
+    weights = None
+    if own is not None:
+        weights = np.pad(own, (0, len(_COEFFICIENTS)))
+    found[OWN] = _of(fit, weights)
     return found
 
 
 def _of(fit: Fit, weights: Floats | None) -> _Found:
     """A sum of strengths and coefficients; unknown without weights."""
     if weights is None:
-        return _Found(math.nan, np.full(len(fit.influences), math.nan), math.nan)
-    variance = float(weights @ fit.covariance @ weights)
-    return _Found(float(fit.values @ weights), fit.influences @ weights, variance)
+        nothing = np.full(len(fit.influences), math.nan)
+        return _Found(math.nan, nothing, math.nan)
+    return _Found(
+        value=float(fit.values @ weights),
+        influences=fit.influences @ weights,
+        variance=float(weights @ fit.covariance @ weights),
+    )
 
 
 def _is_separate(design: Floats, column: int) -> bool:
     """Whether a column differs from every weighted sum of the others."""
     given = design[:, column]
     others = np.delete(design, column, axis=1)
-    rest = given - others @ np.linalg.lstsq(others, given, rcond=None)[0]
-    return float(rest @ rest) > _LEAST_UNEXPLAINED * float(given @ given) > 0
+    coefficients, *_ = np.linalg.lstsq(others, given, rcond=None)
+    rest = given - others @ coefficients
+    least = _LEAST_UNEXPLAINED * float(given @ given)
+    return float(rest @ rest) > least > 0
 
 
 def _estimate(found: _Found, items: int, level: float) -> Estimate:
@@ -287,9 +305,18 @@ def _estimate(found: _Found, items: int, level: float) -> Estimate:
     if not found.known or groups < 2:
         return Estimate(found.value, math.nan, math.nan, items, groups, level, rounds=0)
     centred = found.influences - found.influences.mean()
-    error = math.sqrt(float(centred @ centred) * groups / (groups - 1))
-    error = max(error, _LEAST_ERROR * math.sqrt(found.variance))
-    half = float(stdtrit(groups - 1, 0.5 + level / 2)) * error
-    low = found.value - half
-    high = found.value + half
-    return Estimate(found.value, low, high, items, groups, level, rounds=0).reported()
+    squares = float(centred @ centred)
+    clustered = math.sqrt(squares * groups / (groups - 1))
+    least = _LEAST_ERROR * math.sqrt(found.variance)
+    quantile = float(stdtrit(groups - 1, 0.5 + level / 2))
+    half = quantile * max(clustered, least)
+    estimate = Estimate(
+        value=found.value,
+        low=found.value - half,
+        high=found.value + half,
+        n=items,
+        clusters=groups,
+        level=level,
+        rounds=0,
+    )
+    return estimate.reported()

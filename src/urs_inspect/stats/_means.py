@@ -51,8 +51,14 @@ def clustered_mean(
     """
     how = Resampling(**options)
     [known], names = known_items(clusters, values)
-    sums = cluster_counts(names, np.stack([known, np.ones(len(names))], axis=1))
-    return counted_estimate(lambda counts: counts[:, 0] / counts[:, 1], sums, len(names), how)
+    ones = np.ones(len(names))
+    sums = cluster_counts(names, np.stack([known, ones], axis=1))
+
+    def mean(counts: Floats) -> Floats:
+        total, number = counts.T
+        return np.asarray(total / number)
+
+    return counted_estimate(mean, sums, len(names), how)
 
 
 _BLOCK = 1 << 22
@@ -97,7 +103,9 @@ class MeanDraws:
     @property
     def clusters(self) -> Integers:
         """Number of clusters behind each mean, shape (K,)."""
-        return self.n if self.drawn is None else self.drawn
+        if self.drawn is None:
+            return self.n
+        return self.drawn
 
 
 def bootstrap_means(
@@ -133,22 +141,26 @@ def bootstrap_means(
     prepared = [_prepare(column, units, merged) for column in columns]
     weighted = reweight or (lambda counts: counts)
     if units:
-        points = [_means(weighted(np.ones((1, units))), column)[0] for column in prepared]
+        once = weighted(np.ones((1, units)))
+        points = [_means(once, column)[0] for column in prepared]
         single = clusters if merged is None else None
-        draws = _drawn_means(prepared, _resampled(units, single, rounds, seed), weighted)
+        resamples = _resampled(units, single, rounds, seed)
+        draws = _drawn_means(prepared, resamples, weighted)
     else:
         points = [np.full(column.values.shape[1], np.nan) for column in columns]
         draws = [np.full((rounds, len(point)), np.nan) for point in points]
-    return [
-        MeanDraws(
-            point,
-            drawn,
-            np.count_nonzero(~np.isnan(column.values), axis=0),
-            seed,
-            _drawn(column, clusters),
+    found = []
+    for column, point, drawn in zip(columns, points, draws, strict=True):
+        n = np.count_nonzero(~np.isnan(column.values), axis=0)
+        means = MeanDraws(
+            values=point,
+            draws=drawn,
+            n=n,
+            seed=seed,
+            drawn=_drawn(column, clusters),
         )
-        for point, drawn, column in zip(points, draws, columns, strict=True)
-    ]
+        found.append(means)
+    return found
 
 
 def _resampled(
@@ -159,9 +171,11 @@ def _resampled(
         yield from resample(questions, rounds, seed)
         return
     block = max(1, _BLOCK // questions)
-    for counts in resample(int(clusters.max()) + 1, rounds, seed):
+    number = int(clusters.max()) + 1
+    for counts in resample(number, rounds, seed):
         for start in range(0, len(counts), block):
-            yield counts[start : start + block][:, clusters]
+            by_cluster = counts[start : start + block]
+            yield by_cluster[:, clusters]
 
 
 def _drawn(column: MeanColumn, clusters: Integers | None) -> Integers | None:
@@ -174,12 +188,17 @@ def _drawn(column: MeanColumn, clusters: Integers | None) -> Integers | None:
 
 
 def bootstrap_table(
-    table: Floats, *, clusters: Integers | None = None, rounds: int = ROUNDS, seed: int = SEED
+    table: Floats,
+    *,
+    clusters: Integers | None = None,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
 ) -> MeanDraws:
     """`bootstrap_means` of one table with a row per question, shape (N, K)."""
-    column = MeanColumn(np.arange(len(table)), table)
-    [found] = bootstrap_means([column], len(table), clusters=clusters, rounds=rounds, seed=seed)
-    return found
+    questions = len(table)
+    column = MeanColumn(np.arange(questions), table)
+    [means] = bootstrap_means([column], questions, clusters=clusters, rounds=rounds, seed=seed)
+    return means
 
 
 def mean_estimates(
@@ -198,15 +217,22 @@ def mean_estimates(
         One estimate per mean.
     """
     unknown = np.isnan(found.values)
-    sides = percentile_bounds(found.draws, level, found.clusters)
-    low, high = (np.where(unknown, np.nan, side) for side in sides)
-    lows, highs = reported_bounds(low, high, found.clusters, level=level, scale=scale)
-    rounds = len(found.draws)
+    lows, highs = percentile_bounds(found.draws, level, found.clusters)
+    lows[unknown] = np.nan
+    highs[unknown] = np.nan
+    lows, highs = reported_bounds(lows, highs, found.clusters, level=level, scale=scale)
     means = []
     rows = zip(found.values, lows, highs, found.n, found.clusters, strict=True)
     for value, low, high, n, clusters in rows:
         mean = Estimate(
-            float(value), float(low), float(high), int(n), int(clusters), level, rounds, found.seed
+            value=float(value),
+            low=float(low),
+            high=float(high),
+            n=int(n),
+            clusters=int(clusters),
+            level=level,
+            rounds=len(found.draws),
+            seed=found.seed,
         )
         means.append(mean)
     return tuple(means)
@@ -232,7 +258,8 @@ def p_values(found: MeanDraws) -> Floats:
     above = np.count_nonzero(draws >= 0, axis=0)
     fewest = np.minimum(below, above)
     known = np.count_nonzero(~np.isnan(draws), axis=0)
-    shares = np.minimum(1.0, 2 * (fewest + 1) / (known + 1))
+    both_tails = 2 * (fewest + 1) / (known + 1)
+    shares = np.minimum(1.0, both_tails)
     # All rounds equal are left to the share and to the sign-flip bound; their spread is noise of
     # rounding.
     spread = _spread(draws)
@@ -240,13 +267,16 @@ def p_values(found: MeanDraws) -> Floats:
     none = np.zeros_like(spread)
     size = np.abs(np.divide(found.values, spread, out=none, where=varies))
     in_tail = (fewest == 0) & (size > 0)
-    tails = np.where(in_tail, np.minimum(shares, 2 * ndtr(-size)), shares)
+    normal = 2 * ndtr(-size)
+    tails = np.where(in_tail, np.minimum(shares, normal), shares)
     freedom = np.maximum(n - 1, 1)
-    quantiles = ndtri(tails / 2) * np.sqrt(freedom / np.maximum(n, 2))
+    narrower = np.sqrt(freedom / np.maximum(n, 2))
+    quantiles = ndtri(tails / 2) * narrower
     expanded = 2 * stdtr(freedom, quantiles)
     least = np.exp2(1 - np.minimum(n, 1000))
     p = np.clip(np.maximum(expanded, least), 0, 1)
-    return np.where(np.isnan(found.values) | (n < 2), np.nan, p)
+    unknown = np.isnan(found.values) | (n < 2)
+    return np.where(unknown, np.nan, p)
 
 
 @dataclass(frozen=True)
@@ -268,11 +298,15 @@ def _prepare(column: MeanColumn, number: int, clusters: Integers | None) -> _Pre
     patterns = distinct.astype(np.float64)
     units = column.questions
     if clusters is not None:
-        units, of = np.unique(clusters[column.questions], return_inverse=True)
-        values = cluster_counts(of, values)
-        patterns = cluster_counts(of, patterns)
-    whole = len(units) == number and bool((units == np.arange(number)).all())
-    return _Prepared(None if whole else units, values, patterns, pattern.ravel())
+        units, cluster_of = np.unique(clusters[column.questions], return_inverse=True)
+        values = cluster_counts(cluster_of, values)
+        patterns = cluster_counts(cluster_of, patterns)
+    return _Prepared(
+        units=None if np.array_equal(units, np.arange(number)) else units,
+        values=values,
+        patterns=patterns,
+        pattern=pattern.ravel(),
+    )
 
 
 def _drawn_means(
@@ -288,9 +322,10 @@ def _drawn_means(
 
 
 def _means(weights: Floats, column: _Prepared) -> Floats:
-    used = weights if column.units is None else weights[:, column.units]
-    sums = used @ column.values
-    numbers = used @ column.patterns
+    if column.units is not None:
+        weights = weights[:, column.units]
+    sums = weights @ column.values
+    numbers = weights @ column.patterns
     return ratio(sums, numbers[:, column.pattern])
 
 
@@ -327,19 +362,21 @@ def contrast(found: MeanDraws, weights: npt.ArrayLike) -> MeanDraws:
             f"need one row of weights per mean: {len(found.values)} means, weights of shape"
             f" {table.shape}"
         )
-    values = np.full(table.shape[1], np.nan)
-    n = np.zeros(table.shape[1], np.int64)
-    drawn = None if found.drawn is None else n.copy()
-    draws = np.full((len(found.draws), table.shape[1]), np.nan)
+    sums = table.shape[1]
+    values = np.full(sums, np.nan)
+    draws = np.full((len(found.draws), sums), np.nan)
+    n = np.zeros(sums, np.int64)
+    clusters = np.zeros(sums, np.int64)
     for place, column in enumerate(table.T):
         part = np.flatnonzero(column)
-        if len(part):
-            used = column[part]
-            values[place] = float(found.values[part] @ used)
-            n[place] = found.n[part].min()
-            draws[:, place] = found.draws[:, part] @ used
-            if drawn is not None and found.drawn is not None:
-                drawn[place] = found.drawn[part].min()
+        if not len(part):
+            continue
+        used = column[part]
+        values[place] = found.values[part] @ used
+        draws[:, place] = found.draws[:, part] @ used
+        n[place] = found.n[part].min()
+        clusters[place] = found.clusters[part].min()
+    drawn = None if found.drawn is None else clusters
     return MeanDraws(values, draws, n, found.seed, drawn)
 
 
@@ -381,11 +418,15 @@ def raking(margins: Sequence[Margin]) -> Reweight:
     """
     categories = np.stack([margin.category for margin in margins])
     used = (categories >= 0).all(axis=0)
-    kinds, cell_of = np.unique(categories[:, used], axis=1, return_inverse=True)
-    member = np.zeros((categories.shape[1], kinds.shape[1]))
-    member[np.flatnonzero(used), cell_of.ravel()] = 1
+    # A cell is a combination of categories that occurs, such as an intent in a language.
+    cells, inverse = np.unique(categories[:, used], axis=1, return_inverse=True)
+    cell_of = inverse.ravel()
+    member = np.zeros((categories.shape[1], cells.shape[1]))
+    member[np.flatnonzero(used), cell_of] = 1
     shares = [margin.shares for margin in margins]
-    places = [np.eye(len(wanted))[kind] for kind, wanted in zip(kinds, shares, strict=True)]
+    places = []
+    for category, wanted in zip(cells, shares, strict=True):
+        places.append(np.eye(len(wanted))[category])
 
     def weights(counts: Floats) -> Floats:
         drawn = counts @ member
@@ -393,7 +434,7 @@ def raking(margins: Sequence[Margin]) -> Reweight:
         none = np.where(np.isnan(fitted), np.nan, 0.0)
         factors = np.divide(fitted, drawn, out=none, where=drawn > 0)
         weighted = np.zeros_like(counts)
-        weighted[:, used] = counts[:, used] * factors[:, cell_of.ravel()]
+        weighted[:, used] = counts[:, used] * factors[:, cell_of]
         return weighted
 
     return weights
@@ -409,12 +450,13 @@ def _fitted(drawn: Floats, places: Sequence[Floats], shares: Sequence[Floats]) -
     for _ in range(_RAKING_STEPS):
         for member, wanted in zip(places, shares, strict=True):
             margin = table @ member
-            table *= (
-                np.divide(wanted, margin, out=np.zeros_like(margin), where=margin > 0) @ member.T
-            )
-        off = np.max(
-            [np.abs(table @ m - w).max(axis=1) for m, w in zip(places, shares, strict=True)], axis=0
-        )
+            none = np.zeros_like(margin)
+            factors = np.divide(wanted, margin, out=none, where=margin > 0)
+            table *= factors @ member.T
+        off = np.zeros(len(table))
+        for member, wanted in zip(places, shares, strict=True):
+            deviations = np.abs(table @ member - wanted)
+            off = np.maximum(off, deviations.max(axis=1))
         if (off < _CLOSE).all():
             break
     table[off >= np.sqrt(_CLOSE)] = np.nan
@@ -429,4 +471,6 @@ def effective_number(weights: Floats) -> float:
     Kish 1965, section 11.7. 1 to Q for weights of shape (Q,), at least 0; 0 if all are 0.
     """
     squares = float((weights**2).sum())
-    return float(weights.sum()) ** 2 / squares if squares else 0.0
+    if not squares:
+        return 0.0
+    return float(weights.sum()) ** 2 / squares

@@ -70,18 +70,17 @@ class Verdicts:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clusters", number_clusters(self.clusters))
-        for name in (
-            "labels",
-            "verdicts",
-            "longer",
-            "first",
-            "swapped",
-            "overall",
-            "overall_labels",
-        ):
-            if (given := getattr(self, name)) is not None:
-                highest = TIE if name in ("labels", "longer", "first", "overall_labels") else UNREAD
-                object.__setattr__(self, name, _codes(name, given, highest, len(self.clusters)))
+        for name in ("labels", "longer", "first", "overall_labels"):
+            self._check(name, highest=TIE)
+        for name in ("verdicts", "swapped", "overall"):
+            self._check(name, highest=UNREAD)
+
+    def _check(self, name: str, highest: int) -> None:
+        """Store codes in the smallest type; ValueError if one is out of range."""
+        given = getattr(self, name)
+        if given is not None:
+            codes = _codes(name, given, highest, len(self.clusters))
+            object.__setattr__(self, name, codes)
 
     def __len__(self) -> int:
         return len(self.clusters)
@@ -89,19 +88,26 @@ class Verdicts:
     @property
     def final(self) -> Codes:
         """The verdicts that count: of both orders together, where both were asked."""
-        return (
-            self.verdicts if self.swapped is None else combine_orders(self.verdicts, self.swapped)
-        )
+        if self.swapped is None:
+            return self.verdicts
+        return combine_orders(self.verdicts, self.swapped)
 
 
-def _codes(name: str, given: Sequence[Any] | npt.NDArray[Any], highest: int, length: int) -> Codes:
+def _codes(
+    name: str,
+    given: Sequence[Any] | npt.NDArray[Any],
+    highest: int,
+    length: int,
+) -> Codes:
     codes = np.asarray(given)
     if codes.shape != (length,):
         raise ValueError(f"{name} has shape {codes.shape}, but there are {length} items")
     if not length:
         return codes.astype(np.int8)
     if codes.dtype.kind not in "iu" or codes.min() < A or codes.max() > highest:
-        allowed = "0 (a), 1 (b), 2 (tie)" + (", 3 (unread)" if highest == UNREAD else "")
+        allowed = "0 (a), 1 (b), 2 (tie)"
+        if highest == UNREAD:
+            allowed += ", 3 (unread)"
         raise ValueError(f"{name} must be codes {allowed}")
     return codes.astype(np.int8)
 
@@ -133,7 +139,8 @@ def combine_orders(verdicts: npt.ArrayLike, swapped: npt.ArrayLike) -> Codes:
     one = np.asarray(verdicts, dtype=np.int8)
     other = np.asarray(swapped, dtype=np.int8)
     agreed = np.where(one == other, one, TIE)
-    return np.where((one == UNREAD) | (other == UNREAD), UNREAD, agreed).astype(np.int8)
+    unread = (one == UNREAD) | (other == UNREAD)
+    return np.where(unread, UNREAD, agreed).astype(np.int8)
 
 
 def longer_response(lengths_a: npt.ArrayLike, lengths_b: npt.ArrayLike) -> Codes:
@@ -150,7 +157,10 @@ def longer_response(lengths_a: npt.ArrayLike, lengths_b: npt.ArrayLike) -> Codes
     """
     a = np.asarray(lengths_a)
     b = np.asarray(lengths_b)
-    return np.where(a > b, A, np.where(b > a, B, TIE)).astype(np.int8)
+    longer = np.full(a.shape, TIE, dtype=np.int8)
+    longer[a > b] = A
+    longer[b > a] = B
+    return longer
 
 
 def correctness(labels: npt.ArrayLike, verdicts: npt.ArrayLike) -> Floats:
@@ -164,7 +174,8 @@ def correctness(labels: npt.ArrayLike, verdicts: npt.ArrayLike) -> Floats:
         1 right, 0 wrong, NaN where the label is a tie, shape (N,).
     """
     truth = np.asarray(labels)
-    return np.where(truth == TIE, np.nan, truth == np.asarray(verdicts))
+    right = truth == np.asarray(verdicts)
+    return np.where(truth == TIE, np.nan, right)
 
 
 Baseline = Literal["longest", "shortest", "first", "second", "random", "copy_overall"]
@@ -222,10 +233,8 @@ def baseline_verdicts(
     if kind == "random":
         if ids is None:
             raise ValueError("baseline 'random' needs ids")
-        return np.array(
-            [_coin(item, int(code), seed) for item, code in zip(ids, shown, strict=True)],
-            dtype=np.int8,
-        )
+        coins = [_coin(item, code, seed) for item, code in zip(ids, shown, strict=True)]
+        return np.array(coins, dtype=np.int8)
     return shown if kind == "first" else (B - shown).astype(np.int8)
 
 
@@ -236,7 +245,9 @@ def _given(kind: str, name: str, value: npt.ArrayLike | None) -> npt.ArrayLike:
 
 
 def _coin(item: str, first: int, seed: int) -> int:
-    return sha256(f"{seed}/{'ab'[first]}/{item}".encode()).digest()[0] & 1
+    shown_first = "ab"[first]
+    digest = sha256(f"{seed}/{shown_first}/{item}".encode()).digest()
+    return digest[0] & 1
 
 
 @dataclass(frozen=True)
@@ -291,13 +302,12 @@ class JudgeMeasures:
 
         They follow the rule of `reported_bounds`.
         """
-        scales = {
-            field.name: (-1.0, 1.0) if field.name == "alpha" else (0.0, 1.0)
-            for field in fields(self)
-        }
-        return JudgeMeasures(
-            **{name: getattr(self, name).reported(scale) for name, scale in scales.items()}
-        )
+        estimates_reported = {}
+        for field in fields(self):
+            scale = (-1.0, 1.0) if field.name == "alpha" else (0.0, 1.0)
+            estimate: Estimate = getattr(self, field.name)
+            estimates_reported[field.name] = estimate.reported(scale)
+        return JudgeMeasures(**estimates_reported)
 
 
 # One row of counts per item: a one in the cell (label, verdict) of a 3 x 4 table, then hits and
@@ -331,22 +341,27 @@ def measure(verdicts: Verdicts, **options: Unpack[ResamplingOptions]) -> JudgeMe
     sums = cluster_counts(verdicts.clusters, _item_counts(verdicts))
     totals = sums.sum(axis=0, keepdims=True)
     draws = bootstrap_counts(sums, how.rounds, how.seed)
+    trials = totals @ _BELOW
+    trials_by_cluster = sums @ _BELOW
     measured = estimates(
         _statistics(totals)[0],
         _statistics(draws),
-        n=(totals @ _BELOW)[0].astype(np.int64),
-        clusters=np.count_nonzero(sums @ _BELOW, axis=0),
+        n=trials[0].astype(np.int64),
+        clusters=np.count_nonzero(trials_by_cluster, axis=0),
         level=how.level,
         seed=how.seed,
     )
-    return JudgeMeasures(**dict(zip(_PARTS, measured, strict=True)))
+    by_name = dict(zip(_PARTS, measured, strict=True))
+    return JudgeMeasures(**by_name)
 
 
 def _item_counts(verdicts: Verdicts) -> Floats:
     """The row of counts of each item, shape (N, columns)."""
     final = verdicts.final
     counts = np.zeros((len(verdicts), _COLUMNS))
-    counts[np.arange(len(verdicts)), verdicts.labels.astype(np.int64) * _VERDICTS + final] = 1
+    items = np.arange(len(verdicts))
+    cells = verdicts.labels.astype(np.int64) * _VERDICTS + final
+    counts[items, cells] = 1
     habits: dict[str, tuple[npt.NDArray[Any], npt.NDArray[Any]]] = {
         "first_preference": _position(verdicts),
         "longer_preference": _matches(final, verdicts.longer),
@@ -360,7 +375,8 @@ def _item_counts(verdicts: Verdicts) -> Floats:
         read = combine_orders(verdicts.verdicts, verdicts.swapped) != UNREAD
         differs = verdicts.verdicts != verdicts.swapped
         habits["flips"] = read & differs, read
-        counts[:, -1] = _sided(verdicts.verdicts) & _sided(verdicts.swapped) & differs
+        both_sided = _sided(verdicts.verdicts) & _sided(verdicts.swapped)
+        counts[:, -1] = both_sided & differs
     for name, (hits, trials) in habits.items():
         column = _hits(name)
         counts[:, column] = hits
@@ -379,15 +395,22 @@ def _position(verdicts: Verdicts) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         return hits, trials
     swapped_first = np.where(known, B - verdicts.first, TIE)
     more_hits, more_trials = _matches(verdicts.swapped, swapped_first, both=True)
-    return hits.astype(np.int64) + more_hits, trials.astype(np.int64) + more_trials
+    all_hits = hits.astype(np.int64) + more_hits
+    all_trials = trials.astype(np.int64) + more_trials
+    return all_hits, all_trials
 
 
 def _matches(
-    codes: npt.NDArray[Any], others: npt.NDArray[Any], both: bool = False
+    codes: npt.NDArray[Any],
+    others: npt.NDArray[Any],
+    both: bool = False,
 ) -> tuple[Flags, Flags]:
     """Where two codes name the same response, over the items where the first (or both) name one."""
-    trials = _sided(codes) & _sided(others) if both else _sided(codes)
-    return trials & (codes == others), trials
+    trials = _sided(codes)
+    if both:
+        trials = trials & _sided(others)
+    hits = trials & (codes == others)
+    return hits, trials
 
 
 def _sided(codes: npt.NDArray[Any]) -> Flags:
@@ -400,7 +423,10 @@ def _hits(habit: str) -> int:
 
 
 def _cells(labels: Sequence[int], verdicts: Sequence[int]) -> list[int]:
-    return [label * _VERDICTS + verdict for label in labels for verdict in verdicts]
+    cells: list[int] = []
+    for label in labels:
+        cells.extend(label * _VERDICTS + verdict for verdict in verdicts)
+    return cells
 
 
 _SIDES = (A, B)
@@ -440,18 +466,23 @@ _ALPHA = list(_PARTS).index("alpha")
 
 def _statistics(counts: Floats) -> Floats:
     """All measures of summed counts, shape (R, columns) -> (R, measures)."""
-    values = ratio(single_product(counts, _ABOVE), single_product(counts, _BELOW))
-    table = counts[:, :_CELLS].reshape(-1, _LABELS, _VERDICTS)[:, :, : TIE + 1]
-    values[:, _F1] = _macro_f1(table)
-    values[:, _ALPHA] = nominal_alpha(table)
+    above = single_product(counts, _ABOVE)
+    below = single_product(counts, _BELOW)
+    values = ratio(above, below)
+    cells = counts[:, :_CELLS].reshape(-1, _LABELS, _VERDICTS)
+    read = cells[:, :, : TIE + 1]
+    values[:, _F1] = _macro_f1(read)
+    values[:, _ALPHA] = nominal_alpha(read)
     return values
 
 
 def _macro_f1(table: Floats) -> Floats:
     """Mean of 2 tp / (labels + verdicts) over the classes that occur, shape (R, 3, 3) -> (R,)."""
     sizes = table.sum(axis=1) + table.sum(axis=2)
-    scores = ratio(2 * np.diagonal(table, axis1=1, axis2=2), sizes)
-    return ratio(np.nansum(scores, axis=1), np.count_nonzero(sizes, axis=1))
+    right = np.diagonal(table, axis1=1, axis2=2)
+    scores = ratio(2 * right, sizes)
+    classes = np.count_nonzero(sizes, axis=1)
+    return ratio(np.nansum(scores, axis=1), classes)
 
 
 _FEW = 4
@@ -479,8 +510,9 @@ def accuracies(
         return ()
     counts = np.concatenate([_hits_and_trials(labels, codes) for codes in verdicts], axis=1)
     sums = cluster_counts(clusters, counts)
+    trials = sums[:, 1::2]
     draws = bootstrap_counts(sums, how.rounds, how.seed)
-    return _accuracies(sums.sum(axis=0), draws, np.count_nonzero(sums[:, 1::2], axis=0), how)
+    return _accuracies(sums.sum(axis=0), draws, np.count_nonzero(trials, axis=0), how)
 
 
 def group_accuracies(
@@ -500,22 +532,23 @@ def group_accuracies(
     places: dict[Hashable, list[int]] = {}
     for place, group in enumerate(groups):
         places.setdefault(group, []).append(place)
-    sums = [
-        cluster_counts(verdicts.clusters[members], counts[members]) for members in places.values()
-    ]
-    found = _accuracies(
-        np.concatenate([group.sum(axis=0) for group in sums]),
-        np.concatenate([_draws(group, how.rounds, how.seed) for group in sums], axis=1),
-        [int(np.count_nonzero(group[:, 1])) for group in sums],
-        how,
-    )
-    return dict(zip(places, found, strict=True))
+    totals = []
+    draws = []
+    clusters = []
+    for members in places.values():
+        sums = cluster_counts(verdicts.clusters[members], counts[members])
+        totals.append(sums.sum(axis=0))
+        draws.append(_draws(sums, how.rounds, how.seed))
+        clusters.append(int(np.count_nonzero(sums[:, 1])))
+    by_group = _accuracies(np.concatenate(totals), np.concatenate(draws, axis=1), clusters, how)
+    return dict(zip(places, by_group, strict=True))
 
 
 def _hits_and_trials(labels: Codes, verdicts: Codes) -> Floats:
     """Whether each verdict is right, and whether it counts, shape (N, 2)."""
     counted = (labels != TIE) & (verdicts != UNREAD)
-    return np.stack([counted & (labels == verdicts), counted], axis=1).astype(np.float64)
+    right = counted & (labels == verdicts)
+    return np.stack([right, counted], axis=1).astype(np.float64)
 
 
 def _draws(sums: Floats, rounds: int, seed: int) -> Floats:
@@ -524,7 +557,9 @@ def _draws(sums: Floats, rounds: int, seed: int) -> Floats:
     if len(kinds) > max(_FEW, len(sums) // _SHARE):
         return bootstrap_counts(sums, rounds, seed)
     # Clusters with the same counts are interchangeable: this is the same bootstrap.
-    drawn = np.random.default_rng(seed).multinomial(len(sums), sizes / len(sums), size=rounds)
+    generator = np.random.default_rng(seed)
+    chances = sizes / len(sums)
+    drawn = generator.multinomial(len(sums), chances, size=rounds)
     return np.asarray(drawn @ kinds, dtype=np.float64)
 
 
@@ -532,10 +567,13 @@ def _accuracies(
     totals: Floats, draws: Floats, clusters: Sequence[int] | Integers, how: Resampling
 ) -> tuple[Estimate, ...]:
     """Ratios of the even columns, hits, to the odd ones, trials."""
+    hits = totals[0::2]
     trials = totals[1::2]
+    drawn_hits = draws[:, 0::2]
+    drawn_trials = draws[:, 1::2]
     return estimates(
-        ratio(totals[0::2], trials),
-        ratio(draws[:, 0::2], draws[:, 1::2]),
+        ratio(hits, trials),
+        ratio(drawn_hits, drawn_trials),
         n=trials.astype(np.int64),
         clusters=clusters,
         level=how.level,

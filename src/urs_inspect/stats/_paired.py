@@ -44,7 +44,9 @@ def mcnemar(only_first: int, only_second: int) -> float:
     from scipy.stats import binomtest
 
     discordant = only_first + only_second
-    return float(binomtest(only_first, discordant).pvalue) if discordant else 1.0
+    if not discordant:
+        return 1.0
+    return float(binomtest(only_first, discordant).pvalue)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -65,11 +67,14 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
         >>> holm([0.01, 0.04, 0.03])
         (0.03, 0.06, 0.06)
     """
-    order = sorted((p, place) for place, p in enumerate(p_values) if not math.isnan(p))
+    known = [place for place, p in enumerate(p_values) if not math.isnan(p)]
+    known.sort(key=lambda place: p_values[place])
     adjusted = [math.nan] * len(p_values)
     highest = 0.0
-    for rank, (p, place) in enumerate(order):
-        highest = max(highest, min(1.0, (len(order) - rank) * p))
+    for rank, place in enumerate(known):
+        remaining = len(known) - rank
+        raised = min(1.0, remaining * p_values[place])
+        highest = max(highest, raised)
         adjusted[place] = highest
     return tuple(adjusted)
 
@@ -98,9 +103,15 @@ def clustered_means(values: npt.ArrayLike, clusters: Integers | None = None) -> 
     n = counts.sum(axis=0)
     there = np.count_nonzero(counts, axis=0)
     means = ratio(sums.sum(axis=0), n)
-    squares = ((sums - means * counts) ** 2).sum(axis=0)
-    errors = np.sqrt(ratio(there * squares, (there - 1) * n**2))
-    return ClusteredMeans(means, errors, n.astype(np.int64), there)
+    residuals = sums - means * counts
+    squares = (residuals**2).sum(axis=0)
+    variances = ratio(there * squares, (there - 1) * n**2)
+    return ClusteredMeans(
+        values=means,
+        errors=np.sqrt(variances),
+        n=n.astype(np.int64),
+        clusters=there,
+    )
 
 
 def cluster_sums(values: npt.ArrayLike, clusters: Integers | None) -> tuple[Floats, Floats]:
@@ -131,20 +142,24 @@ def paired_p_values(differences: npt.ArrayLike, clusters: Integers | None = None
     from scipy.special import stdtr
 
     sums, counts = cluster_sums(differences, clusters)
-    found = clustered_means(differences, clusters)
-    is_spread = found.errors > 1e-12 * np.abs(found.values)
-    size = np.abs(ratio(found.values, np.where(is_spread, found.errors, 0.0)))
-    p = 2 * stdtr(np.maximum(found.clusters - 1, 1), -size)
-    for column, there in enumerate(found.clusters):
-        given = sums[counts[:, column] > 0, column]
-        sizes = np.abs(given[np.abs(given) > 1e-9])
-        of_one_size = not len(sizes) or np.ptp(sizes) <= 1e-9 * sizes[0]
+    means = clustered_means(differences, clusters)
+    is_spread = means.errors > 1e-12 * np.abs(means.values)
+    errors = np.where(is_spread, means.errors, 0.0)
+    t = np.abs(ratio(means.values, errors))
+    freedom = np.maximum(means.clusters - 1, 1)
+    p = 2 * stdtr(freedom, -t)
+    for column, there in enumerate(means.clusters):
+        known = counts[:, column] > 0
+        given = sums[known, column]
+        better = given > 1e-9
+        worse = given < -1e-9
+        sizes = np.abs(given[better | worse])
+        is_one_size = not len(sizes) or np.ptp(sizes) <= 1e-9 * sizes[0]
+        is_single = there == means.n[column]
         if there < 2:
             p[column] = np.nan
-        elif there == found.n[column] and of_one_size:
-            better = int((given > 1e-9).sum())
-            worse = int((given < -1e-9).sum())
-            p[column] = mcnemar(better, worse)
+        elif is_single and is_one_size:
+            p[column] = mcnemar(int(better.sum()), int(worse.sum()))
         elif there <= FEW:
             p[column] = _sign_flip(sizes, given.sum())
     return p
@@ -153,9 +168,12 @@ def paired_p_values(differences: npt.ArrayLike, clusters: Integers | None = None
 def _sign_flip(sizes: Floats, total: float) -> float:
     """Share of all ways to set the signs of some sizes whose sum is at least as large."""
     ways = np.arange(2 ** len(sizes))
-    is_negative = (ways[:, None] >> np.arange(len(sizes))) & 1
+    places = np.arange(len(sizes))
+    is_negative = (ways[:, None] >> places) & 1
     signs = 1 - 2 * is_negative
-    return float(np.mean(np.abs(signs @ sizes) >= np.abs(total) - 1e-9))
+    sums = np.abs(signs @ sizes)
+    as_large = sums >= np.abs(total) - 1e-9
+    return float(np.mean(as_large))
 
 
 Pair = tuple[int, int]
@@ -211,11 +229,10 @@ def difference_column(
     """
     table = np.asarray(values, dtype=np.float64)
     other = table if less is None else np.asarray(less, dtype=np.float64)
+    if questions is None:
+        questions = np.arange(len(table))
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return MeanColumn(
-        np.arange(len(table)) if questions is None else questions,
-        table[:, first] - other[:, second],
-    )
+    return MeanColumn(questions, table[:, first] - other[:, second])
 
 
 def mean_differences(
@@ -243,19 +260,38 @@ def mean_differences(
     whose mean is highest it is M / 2: each of the M models could have been that one, and a claim
     has one direction only. `scale` has the lowest and highest possible difference.
     """
-    p = p_values(found) if p is None else p
-    errors = standard_errors(found) if errors is None else errors
-    claim = p if worst is None else np.fmax(p, np.where(np.isnan(p), np.nan, worst))
-    corrected, survived = (
-        np.minimum(1.0, selection * np.array(holm(raw.tolist()))) for raw in (p, claim)
-    )
-    adjusted = (raw.tolist() for raw in (p, corrected, survived))
-    return tuple(
-        MeanDifference(first, second, estimate, raw, p_holm, p_worst, p_worst < 1 - level, error)
-        for (first, second), estimate, raw, p_holm, p_worst, error in zip(
-            pairs, mean_estimates(found, level, scale), *adjusted, errors.tolist(), strict=True
+    if p is None:
+        p = p_values(found)
+    if errors is None:
+        errors = standard_errors(found)
+    claim = p
+    if worst is not None:
+        claim = np.fmax(p, np.where(np.isnan(p), np.nan, worst))
+    corrected = _corrected(p, selection)
+    survived = _corrected(claim, selection)
+    differences = []
+    for place, estimate in enumerate(mean_estimates(found, level, scale)):
+        first, second = pairs[place]
+        p_worst = survived[place]
+        difference = MeanDifference(
+            first=first,
+            second=second,
+            difference=estimate,
+            p=float(p[place]),
+            p_holm=corrected[place],
+            p_worst=p_worst,
+            significant=p_worst < 1 - level,
+            error=float(errors[place]),
         )
-    )
+        differences.append(difference)
+    return tuple(differences)
+
+
+def _corrected(p: Floats, selection: float) -> list[float]:
+    """p-values by Holm, multiplied with `selection`."""
+    corrected = selection * np.array(holm(p.tolist()))
+    capped: list[float] = np.minimum(1.0, corrected).tolist()
+    return capped
 
 
 def worst_p_values(values: Floats, p: Floats) -> Floats:
@@ -300,12 +336,18 @@ def compare_means(
     pairs = all_pairs(table.shape[1])
     column = difference_column(table, pairs)
     drawn = None if clusters is None else number_clusters(clusters)
-    [found] = bootstrap_means(
-        [column], len(table), reweight=reweight, clusters=drawn, rounds=how.rounds, seed=how.seed
+    [means] = bootstrap_means(
+        [column],
+        len(table),
+        reweight=reweight,
+        clusters=drawn,
+        rounds=how.rounds,
+        seed=how.seed,
     )
-    return mean_differences(
-        found, pairs, how.level, p=None if reweight else paired_p_values(column.values, drawn)
-    )
+    p = None
+    if not reweight:
+        p = paired_p_values(column.values, drawn)
+    return mean_differences(means, pairs, how.level, p=p)
 
 
 def rank_intervals(models: int, better: Iterable[Pair]) -> tuple[Pair, ...]:

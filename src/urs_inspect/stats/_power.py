@@ -50,15 +50,21 @@ def smallest_difference(
         ways = math.ceil(alpha * 2**freedom) - 1
         alpha = ways / 2**freedom
         wider = 1 + 1 / (6 * ways) if ways else math.nan
-    return (
-        float(stdtrit(freedom, 1 - alpha / 2) + stdtrit(freedom, POWER)) * wider * error
-        if error > 0
-        else math.nan
-    )
+    if not error > 0:
+        return math.nan
+    significant = stdtrit(freedom, 1 - alpha / 2)
+    powerful = stdtrit(freedom, POWER)
+    return float(significant + powerful) * wider * error
 
 
 def questions_needed(
-    difference: float, error: float, n: int, clusters: int, *, tests: int = 1, level: float = 0.95
+    difference: float,
+    error: float,
+    n: int,
+    clusters: int,
+    *,
+    tests: int = 1,
+    level: float = 0.95,
 ) -> int | None:
     """Samples for which a difference would be significant with power `POWER`.
 
@@ -67,25 +73,31 @@ def questions_needed(
     `error` is that of the difference over the n samples there are, in so many clusters; None if it
     is not known.
     """
+    if clusters < 2 or not error > 0:
+        return None
 
-    def seen(there: int) -> float:
-        return smallest_difference(
-            error * math.sqrt(clusters / there), there, tests=tests, level=level
-        )
+    def visible(there: int) -> float:
+        error_there = error * math.sqrt(clusters / there)
+        return smallest_difference(error_there, there, tests=tests, level=level)
 
-    return _fewest_questions(difference, seen, n, clusters) if clusters > 1 and error > 0 else None
+    return _fewest_questions(difference, visible, n, clusters)
 
 
 def _fewest_questions(
-    size: float, width: Callable[[int], float], n: int, clusters: int
+    size: float,
+    width: Callable[[int], float],
+    n: int,
+    clusters: int,
 ) -> int | None:
     """Samples for the fewest clusters with a width, which falls as they grow, of at most a size.
 
     None if none.
     """
-    there = range(2, 10**12)
-    place = bisect_left(there, True, key=lambda more: width(more) <= size)
-    return math.ceil(there[place] * n / clusters) if place < len(there) else None
+    numbers = range(2, 10**12)
+    place = bisect_left(numbers, True, key=lambda number: width(number) <= size)
+    if place == len(numbers):
+        return None
+    return math.ceil(numbers[place] * n / clusters)
 
 
 @dataclass(frozen=True)
@@ -142,18 +154,26 @@ def mean_bounds(
     n = np.maximum(means.n, 1)
     chances, quantiles = _chances_and_quantiles(there, level, sequential)
 
-    share_reached = (sums**2).sum(axis=0) / there / (reach * n / there) ** 2
-    unseen = -np.log(chances) * reach / there * np.sqrt(np.maximum(0.0, 1 - share_reached))
+    mean_square = (sums**2).sum(axis=0) / there
+    largest = reach * n / there
+    share_reached = mean_square / largest**2
+    share_unseen = np.maximum(0.0, 1 - share_reached)
+    unseen = -np.log(chances) * reach / there * np.sqrt(share_unseen)
     unseen = np.where(means.clusters < FEWEST, np.nan, unseen)
 
     spread = means.errors > 1e-12 * np.abs(means.values)
-    halves = np.hypot(np.where(spread, quantiles, 0.0) * np.nan_to_num(means.errors), unseen)
+    margins = np.where(spread, quantiles, 0.0) * np.nan_to_num(means.errors)
+    halves = np.hypot(margins, unseen)
 
     residuals = sums - np.nan_to_num(means.values) * counts
     squares = np.where(spread, (residuals**2).sum(axis=0), np.inf)
-    shift = (residuals**3).sum(axis=0) / squares * (1 + 2 * quantiles**2) / 6 / n
-    down = np.minimum(shift, 0) if sequential else shift
-    up = np.maximum(shift, 0) if sequential else shift
+    skew = (residuals**3).sum(axis=0) / squares
+    shift = skew * (1 + 2 * quantiles**2) / 6 / n
+    down = shift
+    up = shift
+    if sequential:
+        down = np.minimum(shift, 0)
+        up = np.maximum(shift, 0)
     return MeanBounds(
         values=means.values,
         errors=means.errors,
@@ -167,26 +187,31 @@ def mean_bounds(
 
 
 def _chances_and_quantiles(
-    clusters: Integers, level: float, sequential: bool
+    clusters: Integers,
+    level: float,
+    sequential: bool,
 ) -> tuple[Floats, Floats]:
     """Alpha, and standard errors of a bound from the mean, for each number of clusters."""
     from scipy.special import stdtrit
 
+    freedom = clusters - 1
     if not sequential:
-        return np.full(clusters.shape, 1 - level), np.asarray(
-            stdtrit(clusters - 1, level), dtype=np.float64
-        )
-    chances = (1 - level) * np.sqrt(_MIXTURE / (clusters + _MIXTURE))
-    share = (
-        -np.expm1(2 * np.log(2 * chances) / clusters) * (clusters + _MIXTURE) / clusters
-    )  # of the sum of squares
-    return chances, np.where(
-        share < 1, np.sqrt((clusters - 1) * share / np.maximum(1 - share, 1e-9)), np.nan
-    )
+        alpha = np.full(clusters.shape, 1 - level)
+        return alpha, np.asarray(stdtrit(freedom, level), dtype=np.float64)
+    with_prior = clusters + _MIXTURE
+    alpha = (1 - level) * np.sqrt(_MIXTURE / with_prior)
+    exponent = 2 * np.log(2 * alpha) / clusters
+    share = -np.expm1(exponent) * with_prior / clusters  # of the sum of squares
+    left = np.maximum(1 - share, 1e-9)
+    quantiles = np.sqrt(freedom * share / left)
+    return alpha, np.where(share < 1, quantiles, np.nan)
 
 
 def verdicts(
-    low: Floats, high: Floats, margin: float, different: npt.NDArray[np.bool_] | None = None
+    low: Floats,
+    high: Floats,
+    margin: float,
+    different: npt.NDArray[np.bool_] | None = None,
 ) -> Integers:
     """Verdicts on whether new is worse than base, of any shape.
 
@@ -198,9 +223,12 @@ def verdicts(
     one-sided tests (Schuirmann, "A Comparison of the Two One-Sided Tests Procedure and the Power
     Approach", 1987), and 1 says that the two differ.
     """
-    if different is None:
-        return np.where(low > -margin, 0, np.where(high < 0, 1, 2))
-    return np.where((low > -margin) & (high < margin), 0, np.where(different, 1, 2))
+    passes = low > -margin
+    fails = high < 0
+    if different is not None:
+        passes = passes & (high < margin)
+        fails = different
+    return np.where(passes, 0, np.where(fails, 1, 2))
 
 
 def pass_power(
@@ -215,14 +243,18 @@ def pass_power(
     if not error > 0 or math.isnan(half):
         return math.nan
     chance = float(stdtr(clusters - 1, (margin - half) / error))
-    return max(0.0, 2 * chance - 1) if equivalent else chance
+    if equivalent:
+        return max(0.0, 2 * chance - 1)
+    return chance
 
 
 def passing_margin(half: float, error: float, clusters: int, *, equivalent: bool = False) -> float:
     """The margin that equals pass with power `POWER`, the inverse of `pass_power`."""
     from scipy.special import stdtrit
 
-    return half + float(stdtrit(clusters - 1, (1 + POWER) / 2 if equivalent else POWER)) * error
+    chance = (1 + POWER) / 2 if equivalent else POWER
+    quantile = float(stdtrit(clusters - 1, chance))
+    return half + quantile * error
 
 
 def questions_to_pass(
@@ -242,20 +274,22 @@ def questions_to_pass(
 
     `error` and `unseen` are those of `MeanBounds` over the n samples there are.
     """
-    chance_now, _ = _chances_and_quantiles(np.array(clusters), level, sequential)
+    if not error > 0:
+        return None
+    alpha_now, _ = _chances_and_quantiles(np.array(clusters), level, sequential)
+    log_now = math.log(float(alpha_now))
 
     def passing(there: int) -> float:
         if there < FEWEST:
             return math.nan
-        chance, quantile = _chances_and_quantiles(np.array(there), level, sequential)
+        alpha, quantile = _chances_and_quantiles(np.array(there), level, sequential)
+        log_there = math.log(float(alpha))
         error_there = error * math.sqrt(clusters / there)
-        unseen_there = (
-            unseen * clusters / there * math.log(float(chance)) / math.log(float(chance_now))
-        )
+        unseen_there = unseen * clusters / there * log_there / log_now
         half = math.hypot(float(quantile) * error_there, unseen_there)
         return passing_margin(half, error_there, there, equivalent=equivalent)
 
-    return _fewest_questions(margin, passing, n, clusters) if error > 0 else None
+    return _fewest_questions(margin, passing, n, clusters)
 
 
 def score_slope(base: Floats, new: Floats, clusters: Integers) -> tuple[float, float]:
@@ -279,8 +313,11 @@ def score_slope(base: Floats, new: Floats, clusters: Integers) -> tuple[float, f
     square = float(levels @ levels)
     slope = float(levels @ shifts) / square
     residuals = shifts - shifts.mean() - slope * levels
-    parts, _ = cluster_sums((levels * residuals)[:, None], clusters[known])
-    error = math.sqrt(there / (there - 1) * float((parts**2).sum())) / square
+    scores = levels * residuals
+    sums, _ = cluster_sums(scores[:, None], clusters[known])
+    squares = float((sums**2).sum())
+    error = math.sqrt(there / (there - 1) * squares) / square
     if error > 1e-12:
-        return slope, 2 * float(stdtr(there - 1, -abs(slope) / error))
+        tail = float(stdtr(there - 1, -abs(slope) / error))
+        return slope, 2 * tail
     return slope, float(abs(slope) < 1e-9)

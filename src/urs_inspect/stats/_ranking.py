@@ -170,22 +170,50 @@ def rank(
         ('b', 'a')
     """
     given = fit_bradley_terry(battles, prior=prior, scale=scale, mean=start)
-    order = np.argsort(-np.round(given, DIGITS), kind="stable")
+    order = _order(given)
     ordered = _reordered(battles, order)
-    points = given[order]
     draws = bootstrap_bradley_terry(
-        ordered, rounds=rounds, seed=seed, prior=prior, scale=scale, mean=start
+        ordered,
+        rounds=rounds,
+        seed=seed,
+        prior=prior,
+        scale=scale,
+        mean=start,
     )
 
     def half(share: float) -> None:
         progress(share / 2)
 
-    elo, shuffled = (
-        fitted(ordered, rounds=rounds, seed=seed, k=k, scale=scale, start=start, progress=half)
-        for fitted in (bootstrap_elo, shuffle_elo)
+    elo = bootstrap_elo(
+        ordered,
+        rounds=rounds,
+        seed=seed,
+        k=k,
+        scale=scale,
+        start=start,
+        progress=half,
     )
-    places = place(
-        ordered, np.vstack([points, draws]), np.vstack([elo.mean(axis=0), elo]), level, seed
+    shuffled = shuffle_elo(
+        ordered,
+        rounds=rounds,
+        seed=seed,
+        k=k,
+        scale=scale,
+        start=start,
+        progress=half,
+    )
+    ratings = np.vstack([given[order], draws])
+    elo_ratings = np.vstack([elo.mean(axis=0), elo])
+    places = place(ordered, ratings, elo_ratings, level, seed)
+    met, instructions = _support(ordered)
+    elo_shuffled = reported(
+        shuffled.mean(axis=0),
+        shuffled,
+        met,
+        instructions,
+        level,
+        seed,
+        expanded=False,
     )
     return Ranking(
         players=ordered.players,
@@ -193,9 +221,7 @@ def rank(
         ranks=places.ranks,
         differences=places.differences,
         elo=places.extra,
-        elo_shuffled=reported(
-            shuffled.mean(axis=0), shuffled, *_support(ordered), level, seed, expanded=False
-        ),
+        elo_shuffled=elo_shuffled,
         win_rates=win_rates_of(ordered),
         connectivity=connectivity_of(ordered),
         battles=len(battles),
@@ -229,7 +255,7 @@ def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: 
     The first row of `ratings` and `extra` is of all battles, the others are draws, shape (1 + R,
     P). Intervals are expanded for few instructions (`percentile_bounds`).
     """
-    order = np.argsort(-np.round(ratings[0], DIGITS), kind="stable")
+    order = _order(ratings[0])
     ordered = _reordered(battles, order)
     ratings = ratings[:, order]
     extra = extra[:, order]
@@ -237,32 +263,51 @@ def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: 
     draws = ratings[1:]
     n, clusters = _support(ordered)
     comparable = ordered_by_votes(ordered)
+    differences = _differences(
+        ordered.players,
+        points,
+        draws,
+        n,
+        clusters,
+        comparable,
+        level,
+        seed,
+    )
     return Places(
         players=ordered.players,
         ratings=reported(points, draws, n, clusters, level, seed),
         ranks=_ranks(points, draws, clusters, comparable, level),
-        differences=_differences(
-            ordered.players, points, draws, n, clusters, comparable, level, seed
-        ),
+        differences=differences,
         extra=reported(extra[0], extra[1:], n, clusters, level, seed),
     )
+
+
+def _order(ratings: Floats) -> Integers:
+    """Players from the highest rating to the lowest, equal ones in their order."""
+    return np.argsort(-np.round(ratings, DIGITS), kind="stable")
 
 
 def _reordered(battles: Battles, order: Integers) -> Battles:
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    players = tuple(battles.players[index] for index in order)
     return Battles(
-        players, place[battles.first], place[battles.second], battles.outcome, battles.clusters
+        players=tuple(battles.players[index] for index in order),
+        first=place[battles.first],
+        second=place[battles.second],
+        outcome=battles.outcome,
+        clusters=battles.clusters,
     )
 
 
 def _support(battles: Battles) -> tuple[Integers, Integers]:
     """Number of battles and of instructions of each player."""
     both = np.concatenate([battles.first, battles.second])
-    met = np.unique(np.stack([both, np.tile(battles.clusters, 2)]), axis=1)[0]
+    instructions = np.tile(battles.clusters, 2)
+    once, _ = np.unique(np.stack([both, instructions]), axis=1)
     players = len(battles.players)
-    return np.bincount(both, minlength=players), np.bincount(met, minlength=players)
+    fought = np.bincount(both, minlength=players)
+    seen = np.bincount(once, minlength=players)
+    return fought, seen
 
 
 def reported(
@@ -279,10 +324,16 @@ def reported(
 
     Shapes (K,) and (R, K).
     """
-    found = estimates(
-        values, draws, n=n, clusters=clusters, level=level, seed=seed, expanded=expanded
+    raw = estimates(
+        values,
+        draws,
+        n=n,
+        clusters=clusters,
+        level=level,
+        seed=seed,
+        expanded=expanded,
     )
-    return tuple(estimate.reported(scale) for estimate in found)
+    return tuple(estimate.reported(scale) for estimate in raw)
 
 
 def _ranks(
@@ -294,8 +345,9 @@ def _ranks(
     battles order two, shape (P, P).
     """
     known = clusters >= fewest_clusters(level)
+    both_known = np.outer(known, known)
     itself = np.eye(len(points), dtype=np.bool_)
-    comparable = comparable & np.outer(known, known) | itself
+    comparable = comparable & both_known | itself
     rounded = np.round(points, DIGITS)
     drawn = np.round(draws, DIGITS)
     best = np.empty_like(drawn)
@@ -325,21 +377,22 @@ def _differences(
     level: float,
     seed: int,
 ) -> tuple[Difference, ...]:
-    n, clusters = (np.minimum(counts[1:], counts[:-1]) for counts in (n, clusters))
+    n = np.minimum(n[1:], n[:-1])
+    clusters = np.minimum(clusters[1:], clusters[:-1])
     gaps = _gaps(draws)
-    found = reported(_gaps(points), gaps, n, clusters, level, seed)
-    lows = percentile_bounds(gaps, level, clusters)[0]
+    gap_estimates = reported(_gaps(points), gaps, n, clusters, level, seed)
+    lows, _ = percentile_bounds(gaps, level, clusters)
     significant = (lows > 0) & (clusters >= fewest_clusters(level))
-    verdicts: tuple[Verdict, ...] = (
-        "not comparable",
-        "cannot be distinguished",
-        "significantly different",
-    )
-    kinds = np.where(np.diag(comparable, 1), 1 + significant, 0)
-    return tuple(
-        Difference(better, other, estimate, verdicts[kind])
-        for (better, other), estimate, kind in zip(pairwise(players), found, kinds, strict=True)
-    )
+    neighbours_compare = np.diag(comparable, 1)
+    differences = []
+    for place, (better, other) in enumerate(pairwise(players)):
+        verdict: Verdict = "cannot be distinguished"
+        if not neighbours_compare[place]:
+            verdict = "not comparable"
+        elif significant[place]:
+            verdict = "significantly different"
+        differences.append(Difference(better, other, gap_estimates[place], verdict))
+    return tuple(differences)
 
 
 def _gaps(ratings: Floats) -> Floats:
@@ -347,7 +400,8 @@ def _gaps(ratings: Floats) -> Floats:
 
     No negative zero.
     """
-    return np.asarray(np.round(-np.diff(ratings, axis=-1), DIGITS) + 0.0, dtype=np.float64)
+    gaps = np.round(-np.diff(ratings, axis=-1), DIGITS)
+    return np.asarray(gaps + 0.0, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -395,9 +449,10 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
         )
     ratings = np.array([leaderboard[name] for name in players], dtype=np.float64)
     points = np.array([[ranking.bradley_terry[place].value for place in shared]])
+    draws = ranking.draws[:, shared]
     spearman, kendall = reported(
         _correlations(points, ratings)[0],
-        _correlations(ranking.draws[:, shared], ratings),
+        _correlations(draws, ratings),
         [ranking.battles] * 2,
         [ranking.clusters] * 2,
         ranking.level,
@@ -405,11 +460,11 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
         scale=(-1, 1),
     )
     return LeaderboardAgreement(
-        spearman,
-        kendall,
-        players,
-        tuple(name for name in ranking.players if name not in leaderboard),
-        tuple(name for name in leaderboard if name not in ranking.players),
+        spearman=spearman,
+        kendall=kendall,
+        players=players,
+        only_ranked=tuple(name for name in ranking.players if name not in leaderboard),
+        only_leaderboard=tuple(name for name in leaderboard if name not in ranking.players),
     )
 
 
@@ -426,10 +481,12 @@ def compare_rankings(ranking: Ranking, other: Ranking) -> Estimate:
     for one in (ranking, other):
         places = [one.players.index(name) for name in shared]
         points = [one.bradley_terry[place].value for place in places]
-        rows.append(_centred_ranks(np.vstack([points, one.draws[:, places]])))
+        ratings = np.vstack([points, one.draws[:, places]])
+        rows.append(_centred_ranks(ratings))
     first, second = rows
     product = (first * second).sum(axis=1)
-    rho = ratio(product, np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1)))
+    squares = (first**2).sum(axis=1) * (second**2).sum(axis=1)
+    rho = ratio(product, np.sqrt(squares))
     [found] = reported(
         rho[:1],
         rho[1:, np.newaxis],
@@ -466,4 +523,5 @@ def _correlations(rows: Floats, ratings: Floats) -> Floats:
 
 
 def _cosine(rows: Floats, vector: Floats) -> Floats:
-    return ratio(rows @ vector, np.sqrt((rows**2).sum(axis=1) * (vector**2).sum()))
+    squares = (rows**2).sum(axis=1) * (vector**2).sum()
+    return ratio(rows @ vector, np.sqrt(squares))

@@ -47,9 +47,8 @@ class VarianceComponents:
     questions: int
     epochs: float  # answers to each question, the harmonic mean
     judges: float  # judges of each answer, the harmonic mean
-    components: Mapping[
-        str, float
-    ]  # by `COMPONENTS`; all NaN with fewer than two questions or without a solution
+    # by `COMPONENTS`; all NaN with fewer than two questions or without a solution
+    components: Mapping[str, float]
 
     def parts(
         self,
@@ -68,20 +67,21 @@ class VarianceComponents:
         data, and one judgement. The result is `COMPONENTS` without `judge`, which is the same in
         every mean by the same judges; NaN where not measured.
         """
-        q = questions or self.questions
-        e = epochs or self.epochs
-        j = judges or self.judges
+        questions = questions or self.questions
+        judges = judges or self.judges
+        answers = questions * (epochs or self.epochs)
         counts = {
-            "question": q,
-            "question_judge": q * j,
-            "answer": q * e,
-            "answer_judge": q * e * j,
+            "question": questions,
+            "question_judge": questions * judges,
+            "answer": answers,
+            "answer_judge": answers * judges,
+            "judgement": answers * judges * judgements,
         }
-        counts["judgement"] = q * e * j * judgements
-        return {
-            name: float(np.maximum(self.components[name], 0)) / count
-            for name, count in counts.items()
-        }
+        parts = {}
+        for name, count in counts.items():
+            variance = float(np.maximum(self.components[name], 0))
+            parts[name] = variance / count
+        return parts
 
     def margin(self, level: float = LEVEL, **design: float) -> float:
         """Half the width of the interval of the mean by t, NaN without components.
@@ -93,8 +93,11 @@ class VarianceComponents:
 
         if math.isnan(self.components["question"]):
             return math.nan
-        t = float(stdtrit(design.get("questions", self.questions) - 1, (1 + level) / 2))
-        return t * math.sqrt(np.nansum(list(self.parts(**design).values())))
+        questions = design.get("questions", self.questions)
+        t = float(stdtrit(questions - 1, (1 + level) / 2))
+        parts = self.parts(**design)
+        variance = np.nansum(list(parts.values()))
+        return t * math.sqrt(variance)
 
 
 def variance_components(scores: pd.DataFrame) -> VarianceComponents:
@@ -126,7 +129,10 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
         shares = both.sizes / of_group.sizes - of_source.sizes / n
         return float(shares.sum())
 
-    matrix = np.array([[expected(group, source) for source in wanted] for group in wanted])
+    equations = []
+    for group in wanted:
+        equations.append([expected(group, source) for source in wanted])
+    matrix = np.array(equations)
     if number["question"] > 1 and np.linalg.matrix_rank(matrix) == len(wanted):
         score = scores["score"].to_numpy()
         squares = [cells[_COLUMNS[group]].squares(score) for group in wanted]
@@ -140,12 +146,18 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
     epochs_of = np.bincount(questions.of[answers.first])
     judges_of = np.bincount(answers.of[judgings.first])
     return VarianceComponents(
-        number["question"], _harmonic(epochs_of), _harmonic(judges_of), components
+        questions=number["question"],
+        epochs=_harmonic(epochs_of),
+        judges=_harmonic(judges_of),
+        components=components,
     )
 
 
 def _harmonic(counts: Integers) -> float:
-    return round(float(len(counts) / (1 / counts).sum()), 9) if len(counts) else math.nan
+    if not len(counts):
+        return math.nan
+    mean = len(counts) / (1 / counts).sum()
+    return round(float(mean), 9)
 
 
 class _Cells:
@@ -168,7 +180,8 @@ class _Cells:
 
     def squares(self, score: Floats) -> float:
         """Sum of squares of the group's totals, each divided by its size."""
-        return float((np.bincount(self.of, score) ** 2 / self.counts).sum())
+        totals = np.bincount(self.of, score)
+        return float((totals**2 / self.counts).sum())
 
 
 def difference_components(first: pd.DataFrame, second: pd.DataFrame) -> VarianceComponents:
@@ -186,15 +199,21 @@ def difference_components(first: pd.DataFrame, second: pd.DataFrame) -> Variance
     are NaN and contained in the others.
     """
     common = np.intersect1d(first["question"], second["question"])
-    parts = [scores[scores["question"].isin(common)] for scores in (first, second)]
-    one, other = map(variance_components, parts)
-    mean, other_mean = (scores.groupby(["question", "judge"])["score"].mean() for scores in parts)
+    first = first[first["question"].isin(common)]
+    second = second[second["question"].isin(common)]
+    one = variance_components(first)
+    other = variance_components(second)
+    mean = first.groupby(["question", "judge"])["score"].mean()
+    other_mean = second.groupby(["question", "judge"])["score"].mean()
     plus = _components_of_means(mean + other_mean)
     minus = _components_of_means(mean - other_mean)
-    pairs = {name: (one.components[name], other.components[name]) for name in COMPONENTS}
-    if any(math.isnan(a) != math.isnan(b) for a, b in pairs.values()):
-        return minus
-    components = {name: a + b for name, (a, b) in pairs.items()}
+    components = {}
+    for name in COMPONENTS:
+        variance = one.components[name]
+        other_variance = other.components[name]
+        if math.isnan(variance) != math.isnan(other_variance):
+            return minus
+        components[name] = variance + other_variance
     for name in COMPONENTS[:3]:
         shared = (plus.components[name] - minus.components[name]) / 4
         components[name] -= 2 * shared
