@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from types import MappingProxyType
 from typing import Literal, Protocol
 
@@ -13,7 +13,7 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy._vectors import Pair
 from urs_inspect.stats._battles import Battles
 from urs_inspect.stats._bootstrap import Floats, Integers
-from urs_inspect.stats._bradley_terry import PairCounts, fit_counts, pair_counts
+from urs_inspect.stats._bradley_terry import PairCounts, fit_counts, logistic, pair_counts
 
 PRIOR = 2.0
 """Ties with an average player that are presumed of each player: strengths start with a deviation of
@@ -62,8 +62,10 @@ class Posterior:
         Pairs of shape (Q, 2) give two arrays (Q,).
         """
         i, j = pairs.T
-        variance = self.covariance[i, i] + self.covariance[j, j] - 2 * self.covariance[i, j]
-        return self.strengths[i] - self.strengths[j], np.sqrt(np.maximum(variance, 0.0))
+        gaps = self.strengths[i] - self.strengths[j]
+        own = self.covariance[i, i] + self.covariance[j, j]
+        variance = own - 2 * self.covariance[i, j]
+        return gaps, np.sqrt(np.maximum(variance, 0.0))
 
     def chance(self, pairs: Integers) -> Floats:
         """How probable it is that the first of each pair is the stronger one.
@@ -73,12 +75,15 @@ class Posterior:
         from scipy.special import ndtr
 
         gaps, deviations = self.gaps(pairs)
-        return np.asarray(ndtr(gaps / np.maximum(deviations, 1e-300)), dtype=np.float64)
+        z = gaps / np.maximum(deviations, 1e-300)
+        return np.asarray(ndtr(z), dtype=np.float64)
 
     def certainty(self, pairs: Integers) -> Floats:
         """How probable the order by strength is for each pair; shape (Q, 2) -> (Q,)."""
         first, second = self.expected[pairs.T]
-        return self.chance(np.where((first < second)[:, None], pairs[:, ::-1], pairs))
+        turned = first < second
+        by_strength = np.where(turned[:, None], pairs[:, ::-1], pairs)
+        return self.chance(by_strength)
 
     def information(self, pairs: Integers) -> Floats:
         """Information of one more comparison of each pair about its gap, shape (Q,)."""
@@ -91,12 +96,12 @@ class Posterior:
         The outcome is as expected: same strengths, more certain, by the Sherman-Morrison formula.
         """
         [information] = self.information(pair[None, :])
-        with_gap = self.covariance[:, pair[0]] - self.covariance[:, pair[1]]
-        variance = with_gap[pair[0]] - with_gap[pair[1]]
-        shrunk = self.covariance - np.outer(with_gap, with_gap) * (
-            information / (1 + information * variance)
-        )
-        return Posterior(self.strengths, shrunk, self.dispersion)
+        first, second = pair
+        with_gap = self.covariance[:, first] - self.covariance[:, second]
+        variance = with_gap[first] - with_gap[second]
+        share = information / (1 + information * variance)
+        learned = np.outer(with_gap, with_gap) * share
+        return Posterior(self.strengths, self.covariance - learned, self.dispersion)
 
 
 def laplace(battles: Battles, prior: float = PRIOR) -> Posterior:
@@ -112,21 +117,24 @@ def laplace(battles: Battles, prior: float = PRIOR) -> Posterior:
     """
     counts = pair_counts(battles)
     players = len(battles.players)
-    strengths = fit_counts(counts, players, prior)[0]
-    curvature = np.diag(prior * _slope(strengths)) + curvature_of(counts, strengths)
+    [strengths] = fit_counts(counts, players, prior)
+    of_prior = np.diag(prior * _slope(strengths))
+    curvature = of_prior + curvature_of(counts, strengths)
     dispersion = dispersion_of(battles, strengths)
-    return Posterior(
-        strengths, np.asarray(np.linalg.inv(curvature) * dispersion, dtype=np.float64), dispersion
-    )
+    covariance = np.linalg.inv(curvature) * dispersion
+    return Posterior(strengths, np.asarray(covariance, dtype=np.float64), dispersion)
 
 
 def curvature_of(counts: PairCounts, strengths: Floats) -> Floats:
     """Curvature of the negative log likelihood of battles, shape (P, P)."""
     i = counts.first
     j = counts.second
-    curvature = np.zeros((len(strengths), len(strengths)))
-    curvature[i, j] = curvature[j, i] = -counts.battles[0] * _slope(strengths[i] - strengths[j])
-    curvature[np.diag_indices(len(strengths))] = -curvature.sum(axis=1)
+    players = len(strengths)
+    of_pairs = -counts.battles[0] * _slope(strengths[i] - strengths[j])
+    curvature = np.zeros((players, players))
+    curvature[i, j] = of_pairs
+    curvature[j, i] = of_pairs
+    np.fill_diagonal(curvature, -curvature.sum(axis=1))
     return curvature
 
 
@@ -135,17 +143,19 @@ def dispersion_of(battles: Battles, strengths: Floats) -> float:
 
     Above 0.
     """
-    chance = 0.5 * (1 + np.tanh((strengths[battles.first] - strengths[battles.second]) / 2))
-    pearson = ((battles.outcome - chance) ** 2).sum()
+    chance = logistic(strengths[battles.first] - strengths[battles.second])
+    observed = ((battles.outcome - chance) ** 2).sum()
+    expected = (chance * (1 - chance)).sum()
     # Expected and observed scatter are summed before they are divided: a surprise between unequal
     # players has no bound.
-    scatter = (chance * (1 - chance)).sum()
-    return float((pearson + _PRESUMED / 4) / (scatter + _PRESUMED / 4))
+    presumed = _PRESUMED / 4
+    return float((observed + presumed) / (expected + presumed))
 
 
 def _slope(gaps: Floats) -> Floats:
     """Product p (1 - p) for p = 1 / (1 + exp(-gap))."""
-    return np.asarray(0.25 * (1 - np.tanh(gaps / 2) ** 2), dtype=np.float64)
+    squares = np.tanh(gaps / 2) ** 2
+    return np.asarray(0.25 * (1 - squares), dtype=np.float64)
 
 
 Belief = Callable[[Battles], Posterior]
@@ -247,9 +257,8 @@ NOTHING_ASKED: Mapping[Pair, int] = MappingProxyType({})
 class Allotment:
     """What to compare next."""
 
-    pairs: tuple[
-        Pair, ...
-    ]  # each to be compared on one more instruction; a pair may occur several times
+    # each to be compared on one more instruction; a pair may occur several times
+    pairs: tuple[Pair, ...]
     stopped: Stop | None  # why nothing more is to be asked; None as long as something is
     spent: int  # comparisons asked so far, these included
 
@@ -312,10 +321,9 @@ class Allocator:
         self._allocation = _RULES[rule]
         limits = _limits(items, self.players)
         self.pairs = tuple(limits)  # all that may be asked, in the order of the players
-        self._pairs = np.array(
-            [[self._index[name] for name in pair] for pair in self.pairs], dtype=np.int64
-        )
-        self._may_be_asked = {frozenset(pair) for pair in self._pairs.tolist()}
+        numbers = [(self._index[one], self._index[other]) for one, other in self.pairs]
+        self._pairs = np.array(numbers, dtype=np.int64)
+        self._may_be_asked = {frozenset(pair) for pair in numbers}
         self._left = np.array(list(limits.values()), dtype=np.float64)
         self._shuffled = np.random.default_rng([seed, 0]).permutation(len(self.pairs))
 
@@ -371,17 +379,19 @@ class Allocator:
             return current
 
         counts = self._counts(asked)
-        if stopped := self._stop(counts, settled):
-            return Allotment((), stopped, int(counts.sum()))
+        spent = int(counts.sum())
+        stopped = self._stop(counts, settled)
+        if stopped:
+            return Allotment((), stopped, spent)
         chosen: list[Pair] = []
-        for _ in range(min(size, self.budget - int(counts.sum()))):
+        for _ in range(min(size, self.budget - spent)):
             if not (counts < self._left).any():
                 break
             place = self._choose(counts, posterior)
             counts[place] += 1
             under_way.append(self._pairs[place])
             chosen.append(self.pairs[place])
-        return Allotment(tuple(chosen), None, int(counts.sum()))
+        return Allotment(tuple(chosen), stopped=None, spent=spent + len(chosen))
 
     def _counts(self, asked: Mapping[Pair, int]) -> Integers:
         return np.array([asked.get(pair, 0) for pair in self.pairs], dtype=np.int64)
@@ -401,15 +411,18 @@ class Allocator:
         among = set(self._pairs.ravel().tolist())
         ranked = [place for place in posterior.order().tolist() if place in among]
         neighbours = np.array(list(pairwise(ranked)), dtype=np.int64)
-        unsure = neighbours[posterior.certainty(neighbours) < confidence]
-        return self._may_be_asked.isdisjoint(frozenset(pair) for pair in unsure.tolist())
+        is_unsure = posterior.certainty(neighbours) < confidence
+        unsure = neighbours[is_unsure].tolist()
+        return self._may_be_asked.isdisjoint(map(frozenset, unsure))
 
     def _choose(self, counts: Integers, posterior: Callable[[], Posterior]) -> int:
         draws = np.random.default_rng([self.seed, 1, int(counts.sum())])
-        worth = self._allocation(Standing(self._pairs, counts.copy(), posterior, draws))
+        standing = Standing(self._pairs, counts.copy(), posterior, draws)
+        worth = self._allocation(standing)
         worth = np.where(counts < self._left, worth, -np.inf)
         # Worths that differ by rounding are equal: otherwise the order of the players would decide.
-        rounding = 1e-9 * np.abs(worth[np.isfinite(worth)]).max()
+        finite = worth[np.isfinite(worth)]
+        rounding = 1e-9 * np.abs(finite).max()
         is_best = worth >= worth.max() - rounding
         first = is_best[self._shuffled].argmax()
         return int(self._shuffled[first])
@@ -421,15 +434,20 @@ class Allocator:
         if battles.players == self.players:
             return battles
         index = self._numbers(battles.players, "comparisons")
-        first = index[battles.first]
-        second = index[battles.second]
-        return Battles(self.players, first, second, battles.outcome, battles.clusters)
+        return Battles(
+            players=self.players,
+            first=index[battles.first],
+            second=index[battles.second],
+            outcome=battles.outcome,
+            clusters=battles.clusters,
+        )
 
     def _numbers(self, names: Sequence[str], what: str) -> Integers:
-        if unknown := [name for name in names if name not in self._index]:
-            raise InputError(
-                f"{what} of unknown model '{unknown[0]}'; allowed: {choices(self.players)}"
-            )
+        for name in names:
+            if name not in self._index:
+                raise InputError(
+                    f"{what} of unknown model '{name}'; allowed: {choices(self.players)}"
+                )
         return np.array([self._index[name] for name in names], dtype=np.int64)
 
 
@@ -447,17 +465,27 @@ def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:
     if width < 1:
         raise InputError(f"width around '{target}' is {width}; allowed: 1 or more")
     place = names.index(target)
-    return tuple(names[max(0, place - width) : place + width + 1])
+    first = max(0, place - width)
+    last = place + width
+    return tuple(names[first : last + 1])
 
 
 def _limits(items: int | Mapping[Pair, int] | None, players: Sequence[str]) -> dict[Pair, float]:
     """Each pair that may be asked, in the order of the players, with its number of instructions."""
     pairs = combinations(players, 2)
+    if items is None:
+        return dict.fromkeys(pairs, np.inf)
     if not isinstance(items, Mapping):
-        return dict.fromkeys(pairs, np.inf if items is None else items)
-    if unknown := [name for pair in items for name in pair if name not in players]:
-        raise InputError(f"unknown model '{unknown[0]}'; allowed: {choices(players)}")
+        return dict.fromkeys(pairs, items)
+    for name in chain.from_iterable(items):
+        if name not in players:
+            raise InputError(f"unknown model '{name}'; allowed: {choices(players)}")
     if not items:
         raise InputError("no pair of models to compare")
-    limits = {frozenset(pair): float(count) for pair, count in items.items()}
-    return {pair: limits[frozenset(pair)] for pair in pairs if frozenset(pair) in limits}
+    counts = {frozenset(pair): float(count) for pair, count in items.items()}
+    limits: dict[Pair, float] = {}
+    for pair in pairs:
+        count = counts.get(frozenset(pair))
+        if count is not None:
+            limits[pair] = count
+    return limits

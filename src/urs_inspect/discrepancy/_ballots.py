@@ -26,8 +26,10 @@ def ballot_id(instruction_id: str, model: str, other: str) -> str:
 
     The first 16 hexadecimal digits of a sha256.
     """
-    named = json.dumps([instruction_id, *sorted((model, other))], ensure_ascii=False)
-    return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_DIGITS]
+    first, second = sorted([model, other])
+    named = json.dumps([instruction_id, first, second], ensure_ascii=False)
+    digest = hashlib.sha256(named.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:_ID_DIGITS]
 
 
 class _More(TypedDict, total=False):
@@ -69,7 +71,8 @@ class Ballot:
                 f"model_a must be the one that sorts first: '{self.model_b}' comes before"
                 f" '{self.model_a}' (Ballot.between puts two responses in order)"
             )
-        if self.id != (expected := ballot_id(self.instruction_id, self.model_a, self.model_b)):
+        expected = ballot_id(self.instruction_id, self.model_a, self.model_b)
+        if self.id != expected:
             raise InputError(
                 f"id is '{self.id}', but that of this instruction and these models is '{expected}'"
             )
@@ -88,14 +91,15 @@ class Ballot:
                 f"a ballot is between two models, got {len(responses)}:"
                 f" {choices(sorted(responses))}"
             )
-        models = model_a, model_b = sorted(responses)
-        texts = (responses[model] for model in models)
+        model_a, model_b = sorted(responses)
         return cls(
-            ballot_id(instruction_id, model_a, model_b),
-            instruction_id,
-            instruction,
-            *models,
-            *texts,
+            id=ballot_id(instruction_id, model_a, model_b),
+            instruction_id=instruction_id,
+            instruction=instruction,
+            model_a=model_a,
+            model_b=model_b,
+            response_a=responses[model_a],
+            response_b=responses[model_b],
             **more,
         )
 
@@ -113,17 +117,22 @@ class Ballot:
         """
         if not isinstance(values, dict):
             raise InputError(f"{place}: a ballot is a JSON object, got {type(values).__name__}")
-        if missing := [key for key in _REQUIRED if key not in values]:
+        missing = [key for key in _REQUIRED if key not in values]
+        if missing:
             raise InputError(
                 f"{place}: missing {choices(missing)}; a ballot needs {choices(_REQUIRED)}"
             )
-        known = {one.name: values[one.name] for one in fields(cls) if one.name in values}
-        for key, value in known.items():
+        known: dict[str, str] = {}
+        for field_of_ballot in fields(cls):
+            key = field_of_ballot.name
+            if key not in values:
+                continue
+            value = values[key]
             if not isinstance(value, str):
                 raise InputError(f"{place}: {key} must be text, got {type(value).__name__}")
-        known.setdefault(
-            "id", ballot_id(known["instruction_id"], known["model_a"], known["model_b"])
-        )
+            known[key] = value
+        own_id = ballot_id(known["instruction_id"], known["model_a"], known["model_b"])
+        known.setdefault("id", own_id)
         try:
             return cls(**known)
         except InputError as error:
@@ -142,11 +151,14 @@ def read_ballots(path: Path) -> tuple[Ballot, ...]:
         ) from None
     objects: list[tuple[str, Any]] = []
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                objects.append((f"{path}: line {number}", json.loads(line)))
-            except (ValueError, RecursionError) as error:
-                raise InputError(f"{path}: line {number}: not JSON: {error}") from None
+        if not line.strip():
+            continue
+        place = f"{path}: line {number}"
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{place}: not JSON: {error}") from None
+        objects.append((place, values))
     if not objects:
         raise InputError(f"{path}: no ballot; one JSON object per line is expected")
     return collect_ballots(objects)

@@ -5,7 +5,7 @@ Source: Zhang et al. 2019; MAD paper, section 3.5.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -63,89 +63,92 @@ class BertEncoder:
                 " sentence_transformers/<folder> for others"
             )
         try:
-            self._weights: Mapping[str, Singles] = {
-                key.removeprefix("bert."): (
-                    value.astype(np.float32) if value.dtype.kind == "f" else value
-                )
-                for key, value in safetensors.load_file(folder / "model.safetensors").items()
-            }
+            weights = safetensors.load_file(folder / "model.safetensors")
             self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:  # two libraries and a file system raise here
             raise InputError(
                 f"similarity '{name}': cannot read {folder}: {' '.join(str(error).split())}"
             ) from error
+        self._weights: dict[str, Singles] = {}
+        for key, values in weights.items():
+            is_float = values.dtype.kind == "f"
+            singles = values.astype(np.float32) if is_float else values
+            self._weights[key.removeprefix("bert.")] = singles
         self._layers = int(config["num_hidden_layers"])
         self._heads = int(config["num_attention_heads"])
         self._epsilon = float(config["layer_norm_eps"])
         limit = int(config["max_position_embeddings"])
-        if (folder / "sentence_bert_config.json").is_file():
-            limit = min(
-                limit, int(_read(folder / "sentence_bert_config.json", name)["max_seq_length"])
-            )
+        own_limit = folder / "sentence_bert_config.json"
+        if own_limit.is_file():
+            longest = int(_read(own_limit, name)["max_seq_length"])
+            limit = min(limit, longest)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length=limit)
 
     def encode(self, texts: Sequence[str]) -> Singles:
         """Means over the tokens, of length 1, shape (n, d), as sentence-transformers makes them."""
-        return unit(
-            np.stack([self._run(self._tokenizer.encode(text).ids).mean(axis=0) for text in texts])
-        )
+        means = []
+        for text in texts:
+            tokens = self._tokenizer.encode(text).ids
+            means.append(self._run(tokens).mean(axis=0))
+        return unit(np.stack(means))
 
     def token_vectors(self, texts: Sequence[str]) -> list[Singles]:
         """Vectors of length 1 of each text's tokens, without special ones, shape (tokens, d)."""
         found = []
         for text in texts:
             encoded = self._tokenizer.encode(text)
-            words = np.flatnonzero(np.array(encoded.special_tokens_mask) == 0)
-            found.append(unit(self._run(encoded.ids)[words]))
+            is_word = np.array(encoded.special_tokens_mask) == 0
+            state = self._run(encoded.ids)
+            found.append(unit(state[is_word]))
         return found
 
     def _run(self, tokens: Sequence[int]) -> Singles:
         """The last layer, shape (tokens, d)."""
-        weights = self._weights
-        state = (
-            weights["embeddings.word_embeddings.weight"][list(tokens)]
-            + weights["embeddings.position_embeddings.weight"][: len(tokens)]
-            + weights["embeddings.token_type_embeddings.weight"][0]
-        )
+        words = self._weights["embeddings.word_embeddings.weight"]
+        positions = self._weights["embeddings.position_embeddings.weight"]
+        types = self._weights["embeddings.token_type_embeddings.weight"]
+        state = words[list(tokens)] + positions[: len(tokens)] + types[0]
         state = self._normalise(state, "embeddings.LayerNorm")
         for layer in range(self._layers):
             place = f"encoder.layer.{layer}"
-            attended = self._linear(self._attend(state, place), f"{place}.attention.output.dense")
+            attended = self._attend(state, place)
+            attended = self._linear(attended, f"{place}.attention.output.dense")
             state = self._normalise(state + attended, f"{place}.attention.output.LayerNorm")
             inner = _gelu(self._linear(state, f"{place}.intermediate.dense"))
-            state = self._normalise(
-                state + self._linear(inner, f"{place}.output.dense"), f"{place}.output.LayerNorm"
-            )
+            outer = self._linear(inner, f"{place}.output.dense")
+            state = self._normalise(state + outer, f"{place}.output.LayerNorm")
         return state
 
     def _attend(self, state: Singles, place: str) -> Singles:
         tokens, width = state.shape
         size = width // self._heads
-        query, key, value = (
-            self._linear(state, f"{place}.attention.self.{part}")
-            .reshape(tokens, self._heads, size)
-            .swapaxes(0, 1)
-            for part in ("query", "key", "value")
-        )
+
+        def by_head(part: str) -> Singles:
+            projected = self._linear(state, f"{place}.attention.self.{part}")
+            return projected.reshape(tokens, self._heads, size).swapaxes(0, 1)
+
+        query = by_head("query")
+        key = by_head("key")
+        value = by_head("value")
         weights = query @ key.swapaxes(1, 2) / np.float32(math.sqrt(size))
         weights = np.exp(weights - weights.max(axis=2, keepdims=True))
         weights /= weights.sum(axis=2, keepdims=True)
-        return np.asarray((weights @ value).swapaxes(0, 1).reshape(tokens, width), np.float32)
+        attended = (weights @ value).swapaxes(0, 1)
+        return np.asarray(attended.reshape(tokens, width), np.float32)
 
     def _linear(self, state: Singles, place: str) -> Singles:
-        return np.asarray(
-            state @ self._weights[f"{place}.weight"].T + self._weights[f"{place}.bias"], np.float32
-        )
+        weight = self._weights[f"{place}.weight"]
+        bias = self._weights[f"{place}.bias"]
+        return np.asarray(state @ weight.T + bias, np.float32)
 
     def _normalise(self, state: Singles, place: str) -> Singles:
+        weight = self._weights[f"{place}.weight"]
+        bias = self._weights[f"{place}.bias"]
         centred = state - state.mean(axis=1, keepdims=True)
-        scaled = centred / np.sqrt(
-            (centred * centred).mean(axis=1, keepdims=True) + np.float32(self._epsilon)
-        )
-        return np.asarray(
-            scaled * self._weights[f"{place}.weight"] + self._weights[f"{place}.bias"], np.float32
-        )
+        variance = (centred * centred).mean(axis=1, keepdims=True)
+        scaled = centred / np.sqrt(variance + np.float32(self._epsilon))
+        return np.asarray(scaled * weight + bias, np.float32)
 
 
 def make_minilm(argument: str) -> VectorSimilarity:
@@ -176,8 +179,9 @@ def bert_encoder(folder: str) -> BertEncoder:
 def _gelu(values: Singles) -> Singles:
     scaled = np.abs(values) * np.float32(1 / math.sqrt(2))
     inverse = 1 / (1 + np.float32(0.3275911) * scaled)
-    erf = 1 - np.polyval(_ERF, inverse) * np.exp(-scaled * scaled)
-    return np.asarray(values * np.float32(0.5) * (1 + np.copysign(erf, values)), np.float32)
+    size = 1 - np.polyval(_ERF, inverse) * np.exp(-scaled * scaled)
+    erf = np.copysign(size, values)
+    return np.asarray(values * np.float32(0.5) * (1 + erf), np.float32)
 
 
 def _read(path: Path, name: str) -> dict[str, Any]:
@@ -207,7 +211,8 @@ def bert_score_f1(first: Singles, second: Singles) -> float:
     precision = float(cosines.max(axis=0).mean())
     if recall + precision <= 0:
         return 0.0
-    return float(np.clip(2 * recall * precision / (recall + precision), -1.0, 1.0))
+    f1 = 2 * recall * precision / (recall + precision)
+    return float(np.clip(f1, -1.0, 1.0))
 
 
 class BertScore:
@@ -220,15 +225,11 @@ class BertScore:
     def compare(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """F1 of each pair of texts, shape (n,); NaN where a text has no token."""
         texts = list(dict.fromkeys([*first, *second]))
-        places = {text: number for number, text in enumerate(texts)}
-        vectors = self._encoder.token_vectors(texts)
-        return np.array(
-            [
-                bert_score_f1(vectors[places[a]], vectors[places[b]])
-                for a, b in zip(first, second, strict=True)
-            ],
-            np.float64,
-        )
+        vectors = dict(zip(texts, self._encoder.token_vectors(texts), strict=True))
+        values = []
+        for one, other in zip(first, second, strict=True):
+            values.append(bert_score_f1(vectors[one], vectors[other]))
+        return np.array(values, np.float64)
 
 
 class TransformersTokens:
@@ -250,9 +251,8 @@ class TransformersTokens:
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
                 model, trust_remote_code=False
             )
-            self._model: Any = transformers.AutoModel.from_pretrained(
-                model, trust_remote_code=False
-            ).eval()
+            loaded = transformers.AutoModel.from_pretrained(model, trust_remote_code=False)
+            self._model: Any = loaded.eval()
         except Exception as error:  # a hub, a file system and a library raise here
             cause = " ".join(str(error).split())[:200]
             raise InputError(
@@ -265,15 +265,18 @@ class TransformersTokens:
         for start in range(0, len(texts), _BATCH):
             batch = self._tokenizer(
                 list(texts[start : start + _BATCH]),
-                padding=True, truncation=True, return_tensors="pt", return_special_tokens_mask=True,
-            )  # fmt: skip
-            special = batch.pop("special_tokens_mask").bool() | ~batch["attention_mask"].bool()
+                padding=True,
+                truncation=True,
+                return_tensors="pt",
+                return_special_tokens_mask=True,
+            )
+            is_special = batch.pop("special_tokens_mask").bool()
+            is_text = batch["attention_mask"].bool()
             with self._torch.inference_mode():
                 states = self._model(**batch, output_hidden_states=True).hidden_states[-1]
-            found += [
-                unit(state[~mask].float().numpy())
-                for state, mask in zip(states, special, strict=True)
-            ]
+            for state, is_word in zip(states, is_text & ~is_special, strict=True):
+                vectors = state[is_word].float().numpy()
+                found.append(unit(vectors))
         return found
 
 

@@ -58,18 +58,17 @@ class LexicalSimilarity:
         return out
 
     def _count(self, text: str, row: Singles) -> None:
-        codes = np.frombuffer(
-            f" {normalised(text)} ".encode("utf-32-le", "surrogatepass"), np.uint32
-        ).astype(np.uint64)
+        encoded = f" {normalised(text)} ".encode("utf-32-le", "surrogatepass")
+        codes = np.frombuffer(encoded, np.uint32).astype(np.uint64)
         hashes = np.concatenate([_hashes(codes, size) for size in _SIZES])
-        buckets = ((hashes >> np.uint64(33)) % np.uint64(self.width)).astype(np.intp)
+        upper_bits = hashes >> np.uint64(33)
+        buckets = (upper_bits % np.uint64(self.width)).astype(np.intp)
         signs = np.where(hashes & np.uint64(1 << 20), 1.0, -1.0)
         counts = np.bincount(buckets, weights=signs, minlength=self.width)
         values = np.sign(counts) * np.sqrt(np.abs(counts))
         length = float(np.linalg.norm(values))
-        if (
-            length == 0
-        ):  # every n-gram cancelled another: only a text of a few characters can do that
+        # Only in a text of a few characters can every n-gram cancel another.
+        if length == 0:
             values[buckets[0]] = 1.0
             length = 1.0
         row[:] = values / length
@@ -100,7 +99,8 @@ def make_lexical(argument: str) -> VectorSimilarity:
         raise InputError(
             f"similarity 'lexical/{argument}'; allowed: lexical, or lexical/<width of the vectors>"
         )
-    return LexicalSimilarity(int(argument)) if argument else LexicalSimilarity()
+    width = int(argument) if argument else _WIDTH
+    return LexicalSimilarity(width)
 
 
 _INSTALL = "pip install 'urs-inspect[embed]'"
@@ -123,7 +123,8 @@ class LocalEmbeddings:
 
         Zero where the model knows none of a text's words.
         """
-        return unit(np.asarray(self._model.encode(list(texts), **self._options), np.float32))
+        vectors = self._model.encode(list(texts), **self._options)
+        return unit(np.asarray(vectors, np.float32))
 
 
 def make_model2vec(argument: str) -> VectorSimilarity:
@@ -131,7 +132,8 @@ def make_model2vec(argument: str) -> VectorSimilarity:
     [library] = needed("model2vec", "model2vec", _INSTALL, "model2vec")
     chosen = argument or _MODEL2VEC
     name = f"model2vec/{chosen}"
-    return LocalEmbeddings(name, _loaded(name, lambda: library.StaticModel.from_pretrained(chosen)))
+    model = _loaded(name, lambda: library.StaticModel.from_pretrained(chosen))
+    return LocalEmbeddings(name, model)
 
 
 def make_sentence_transformers(argument: str) -> VectorSimilarity:
@@ -194,7 +196,9 @@ class OpenAIEmbeddings:
             )
         address = base_url or os.environ.get("OPENAI_BASE_URL") or ""
         self.model = model
-        self.name = f"openai/{model}" + (f"@{address.rstrip('/')}" if address else "")
+        self.name = f"openai/{model}"
+        if address:
+            self.name += f"@{address.rstrip('/')}"
         self._batch = batch
         self._connections = connections
         self._client = client or _client(address, self.name)
@@ -202,9 +206,9 @@ class OpenAIEmbeddings:
 
     def encode(self, texts: Sequence[str]) -> Singles:
         """Vectors of length 1, shape (n, d), float32, in the order of the texts."""
-        batches = [
-            texts[start : start + self._batch] for start in range(0, len(texts), self._batch)
-        ]
+        batches = []
+        for start in range(0, len(texts), self._batch):
+            batches.append(texts[start : start + self._batch])
         self._shortened = 0
         with ThreadPoolExecutor(self._connections) as pool:
             parts = list(pool.map(self._embed, batches))
@@ -221,8 +225,10 @@ class OpenAIEmbeddings:
             return found
         if len(texts) > 1:  # find the text that is too long
             middle = len(texts) // 2
-            return np.concatenate([self._embed(texts[:middle]), self._embed(texts[middle:])])
-        text = texts[0]
+            first = self._embed(texts[:middle])
+            second = self._embed(texts[middle:])
+            return np.concatenate([first, second])
+        [text] = texts
         error = found
         if len(text) <= _SHORTEST:
             raise InputError(
@@ -247,7 +253,8 @@ class OpenAIEmbeddings:
                 model=self.model, input=list(texts), encoding_format="float"
             )
         except openai.BadRequestError as error:
-            if any(words in str(error).casefold() for words in _TOO_LONG):
+            message = str(error).casefold()
+            if any(words in message for words in _TOO_LONG):
                 return error
             raise InputError(f"{self.name} refused the texts: {_one_line(error)}") from error
         except openai.OpenAIError as error:
@@ -272,17 +279,22 @@ class OpenAIEmbeddings:
         return vectors
 
     def _check_widths(self, widths: Iterable[int]) -> None:
-        if len(found := sorted(set(widths))) > 1:
+        found = sorted(set(widths))
+        if len(found) > 1:
             raise InputError(
                 f"{self.name} gave vectors of widths {found}; one model must have one width"
             )
 
 
 def make_openai(
-    argument: str, *, base_url: str | None = None, connections: int = _CONNECTIONS
+    argument: str,
+    *,
+    base_url: str | None = None,
+    connections: int = _CONNECTIONS,
 ) -> VectorSimilarity:
     """`openai`, or `openai/<model>`."""
-    return OpenAIEmbeddings(argument or DEFAULT_MODEL, base_url=base_url, connections=connections)
+    model = argument or DEFAULT_MODEL
+    return OpenAIEmbeddings(model, base_url=base_url, connections=connections)
 
 
 def _client(address: str, name: str) -> "OpenAI":
@@ -294,7 +306,10 @@ def _client(address: str, name: str) -> "OpenAI":
             f"similarity '{name}' needs a key: set OPENAI_API_KEY, or give the base_url of a server"
         )
     return OpenAI(
-        api_key=key or "none", base_url=address or None, max_retries=_RETRIES, timeout=_TIMEOUT
+        api_key=key or "none",
+        base_url=address or None,
+        max_retries=_RETRIES,
+        timeout=_TIMEOUT,
     )
 
 
@@ -338,29 +353,30 @@ class LLMSimilarity:
 
     async def ask(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """Similarity of each pair of texts, shape (n,), from 0 to 1; NaN where there is none."""
-        replies: list[float | str] = [""] * len(first)
+        pairs = list(zip(first, second, strict=True))
+        similarities = np.full(len(pairs), np.nan)
+        failures: dict[int, str] = {}
         gate = anyio.Semaphore(self._at_once)
 
-        async def ask_one(item: int, a: str, b: str) -> None:
+        async def ask_one(item: int) -> None:
+            one, other = pairs[item]
             async with gate:
-                replies[item] = await self._ask(a, b)
+                reply = await self._ask(one, other)
+            if isinstance(reply, str):
+                failures[item] = reply
+            else:
+                similarities[item] = reply
 
         async with anyio.create_task_group() as group:
-            for item, (a, b) in enumerate(zip(first, second, strict=True)):
-                group.start_soon(ask_one, item, a, b)
-        self.failures = tuple(
-            Unanswered(item, reply) for item, reply in enumerate(replies) if isinstance(reply, str)
-        )
-        return np.array(
-            [np.nan if isinstance(reply, str) else reply for reply in replies], np.float64
-        )
+            for item in range(len(pairs)):
+                group.start_soon(ask_one, item)
+        self.failures = tuple(Unanswered(item, failures[item]) for item in sorted(failures))
+        return similarities
 
 
 def make_llm(argument: str, *, ask: Ask | None = None) -> AskedSimilarity:
     """`llm`, with the option `ask`."""
     if argument or ask is None:
-        raise InputError(
-            f"similarity 'llm{'/' + argument if argument else ''}' needs a model role to ask;"
-            " allowed: llm"
-        )
+        given = f"llm/{argument}" if argument else "llm"
+        raise InputError(f"similarity '{given}' needs a model role to ask; allowed: llm")
     return LLMSimilarity(ask)

@@ -48,12 +48,21 @@ def contenders(found: Iterable[tuple[Selected, Any]]) -> list[tuple[Selected, An
 
     The last is the best of these, by id if as good.
     """
+
+    def objective_and_id(proposal: tuple[Selected, Any]) -> tuple[float, str]:
+        selected, _ = proposal
+        return selected.objective, selected.id
+
     kept: list[tuple[Selected, Any]] = []
-    for selected, more in sorted(found, key=lambda each: (each[0].objective, each[0].id)):
-        if not kept or (
-            selected.objective <= kept[0][0].objective + _TIE and selected.id < kept[-1][0].id
-        ):
-            kept.append((selected, more))
+    for proposal in sorted(found, key=objective_and_id):
+        if not kept:
+            kept.append(proposal)
+            continue
+        objective, name = objective_and_id(proposal)
+        lowest, _ = objective_and_id(kept[0])
+        _, last_name = objective_and_id(kept[-1])
+        if objective <= lowest + _TIE and name < last_name:
+            kept.append(proposal)
     return kept
 
 
@@ -90,10 +99,11 @@ class PairGreedy:
         self._lam = lam
         self._mean = set_similarity == "mean"
         self._bounds = approximate.copy()
-        self._sums = np.zeros(0, np.float32)
-        self._window = np.float32(
-            2 * (error + lam * (instructions.error if lam else 0.0)) + 4e-7 * (1 + lam)
-        )
+        self._sums = np.zeros(len(approximate), np.float32)
+        rounding = error
+        if lam:
+            rounding += lam * instructions.error
+        self._window = np.float32(2 * rounding + 4e-7 * (1 + lam))
         self._near: Items = np.zeros(0, np.intp)
         self._targets = np.zeros((0, instructions.width), np.float32)
         self._pending: list[Choice] = []
@@ -114,22 +124,26 @@ class PairGreedy:
         `item` is its number here, None for one of another partition.
         """
         self.chosen.append(choice)
-        self._taken += [] if item is None else [item]
+        if item is not None:
+            self._taken.append(item)
         self._bounds[self._taken] = np.inf
-        if self._lam:
-            self._targets = np.concatenate([self._targets, choice[1][None].astype(np.float32)])
-            if self._mean or len(self.chosen) == 1:
-                self._pending.append(choice)
+        if not self._lam:
+            return
+        _, vector = choice
+        row = vector[None].astype(np.float32)
+        self._targets = np.concatenate([self._targets, row])
+        if self._mean or len(self.chosen) == 1:
+            self._pending.append(choice)
 
     def fold(self, similarities: Singles) -> None:
         """Take in the similarities of all instructions to the first that is needed, shape (n,)."""
         self._pending.pop(0)
-        count = len(self.chosen) - len(self._pending)
-        if not self._mean:
-            np.add(self._base, np.float32(self._lam) * similarities, out=self._bounds)
-        else:
-            self._sums = self._sums + similarities if len(self._sums) else similarities.copy()
-            np.add(self._base, np.float32(self._lam / count) * self._sums, out=self._bounds)
+        weight = self._lam
+        if self._mean:
+            self._sums += similarities
+            similarities = self._sums
+            weight /= len(self.chosen) - len(self._pending)
+        np.add(self._base, np.float32(weight) * similarities, out=self._bounds)
         self._bounds[self._taken] = np.inf
 
     def propose(self) -> list[Choice]:
@@ -137,24 +151,26 @@ class PairGreedy:
 
         The order is that of `contenders`.
         """
-        for choice in self.needs:
-            self.fold(self._instructions.similarities(choice[1][None].astype(np.float32))[0])
-        lazy = bool(self._lam) and not self._mean and len(self.chosen) > 1
-        best = self._look() if lazy else self._bounds.min(initial=np.inf)
-        return (
-            self._decide(np.flatnonzero(self._bounds <= best + self._window))
-            if np.isfinite(best)
-            else []
-        )
+        for _, vector in self.needs:
+            target = vector[None].astype(np.float32)
+            [similarities] = self._instructions.similarities(target)
+            self.fold(similarities)
+        is_lazy = bool(self._lam) and not self._mean and len(self.chosen) > 1
+        best = self._look() if is_lazy else self._bounds.min(initial=np.inf)
+        if not np.isfinite(best):
+            return []
+        candidates = np.flatnonzero(self._bounds <= best + self._window)
+        return self._decide(candidates)
 
     def _look(self) -> np.float32:
         """Make the bounds sharp that could be the smallest, and return the smallest sharp one."""
         bounds = self._bounds
         near = self._near[np.isfinite(bounds[self._near])]
         if len(near) < _SEEDS:
-            near = np.argpartition(bounds, min(_SEEDS, len(bounds) - 1))[:_SEEDS]
+            last = min(_SEEDS, len(bounds) - 1)
+            near = np.argpartition(bounds, last)[:_SEEDS]
         elif len(near) > _SEEDS:
-            near = near[np.argpartition(bounds[near], _SEEDS)[:_SEEDS]]
+            near = _smallest(bounds, near, _SEEDS)
         near = near[np.isfinite(bounds[near])]
         self._sharpen(near)
         best = bounds[near].min(initial=np.float32(np.inf))
@@ -162,39 +178,50 @@ class PairGreedy:
         sharp[near] = True
         seen = [near]
         while True:
-            rest = np.flatnonzero((bounds <= best + self._window) & ~sharp & (bounds < np.inf))
+            could_be_best = (bounds <= best + self._window) & (bounds < np.inf)
+            rest = np.flatnonzero(could_be_best & ~sharp)
             if not len(rest):
                 self._near = np.concatenate(seen)
                 return np.float32(best)
             if len(rest) > _CHUNK:
-                rest = rest[np.argpartition(bounds[rest], _CHUNK)[:_CHUNK]]
+                rest = _smallest(bounds, rest, _CHUNK)
             self._sharpen(rest)
             sharp[rest] = True
             seen.append(rest)
             best = min(best, bounds[rest].min())
 
     def _sharpen(self, items: Items) -> None:
-        if len(items):
-            similarity = products(self._instructions.unit_rows(items), self._targets).max(axis=0)
-            self._bounds[items] = self._base[items] + np.float32(self._lam) * similarity
+        if not len(items):
+            return
+        rows = self._instructions.unit_rows(items)
+        similarity = products(rows, self._targets).max(axis=0)
+        self._bounds[items] = self._base[items] + np.float32(self._lam) * similarity
 
     def _decide(self, candidates: Items) -> list[Choice]:
         """Those with the smallest objectives in float64."""
-        parts = [
-            self._terms(candidates[start : start + _EXACT])
-            for start in range(0, len(candidates), _EXACT)
-        ]
-        response, instruction = (np.concatenate(terms) for terms in zip(*parts, strict=True))
+        responses = []
+        instructions = []
+        for start in range(0, len(candidates), _EXACT):
+            response, instruction = self._terms(candidates[start : start + _EXACT])
+            responses.append(response)
+            instructions.append(instruction)
+        response = np.concatenate(responses)
+        instruction = np.concatenate(instructions)
         objective = response + self._lam * instruction
         tied = np.flatnonzero(objective <= objective.min() + _TIE)
-        items, *terms = (
-            part[tied].tolist() for part in (candidates, response, instruction, objective)
-        )
-        kept = contenders(
-            (Selected(self._ids[item], *map(float, values)), item)
-            for item, *values in zip(items, *terms, strict=True)
-        )
-        rows = self._instructions.exact_rows(np.array([item for _, item in kept]))
+        proposals = []
+        for place in tied:
+            item = int(candidates[place])
+            selected = Selected(
+                id=self._ids[item],
+                response_similarity=float(response[place]),
+                instruction_similarity=float(instruction[place]),
+                objective=float(objective[place]),
+            )
+            proposals.append((selected, item))
+        kept = contenders(proposals)
+        items = np.array([item for _, item in kept])
+        rows = self._instructions.exact_rows(items)
         return [(selected, row) for (selected, _), row in zip(kept, rows, strict=True)]
 
     def _terms(self, candidates: Items) -> tuple[Floats, Floats]:
@@ -203,8 +230,19 @@ class PairGreedy:
         if not self.chosen:
             return response, np.zeros(len(candidates))
         rows = self._instructions.exact_rows(candidates)
-        similar = [np.clip((rows * row).sum(axis=1), -1.0, 1.0) for _, row in self.chosen]
-        # One after the other: the order in which numpy adds up depends on the number of candidates.
-        return response, np.asarray(
-            sum(similar) / len(similar) if self._mean else np.max(similar, axis=0), np.float64
-        )
+        similar = []
+        for _, vector in self.chosen:
+            cosines = (rows * vector).sum(axis=1)
+            similar.append(np.clip(cosines, -1.0, 1.0))
+        to_set = np.max(similar, axis=0)
+        if self._mean:
+            # One after the other: the order in which numpy adds up depends on the number of
+            # candidates.
+            to_set = sum(similar) / len(similar)
+        return response, np.asarray(to_set, np.float64)
+
+
+def _smallest(bounds: Singles, items: Items, count: int) -> Items:
+    """Those `count` of more items that have the smallest bounds, in any order."""
+    order = np.argpartition(bounds[items], count)
+    return items[order[:count]]

@@ -8,9 +8,10 @@ covariance); or the judge says nothing about them, N(0, `SPREAD`^2 I). Each is u
 gains, and what a bad one costs: docs/appendix/sample_efficiency.md.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -64,15 +65,18 @@ def judges_among(judges: Sequence[str], models: Sequence[str]) -> list[str]:
     ]
 
 
-def fit_normal(
-    counts: PairCounts, mean: Floats, covariance: Floats
-) -> tuple[Floats, Floats, float]:
+class NormalFit(NamedTuple):
+    """Bradley-Terry strengths with a normal prior."""
+
+    strengths: Floats  # the most likely ones, shape (P,)
+    covariance: Floats  # by Laplace's approximation, shape (P, P)
+    evidence: float  # by the same, the log probability of the battles
+
+
+def fit_normal(counts: PairCounts, mean: Floats, covariance: Floats) -> NormalFit:
     """Bradley-Terry strengths with a normal prior, by Newton's method.
 
     Without battles they are the prior.
-
-    Returns the most likely strengths, shape (P,), their covariance by Laplace's approximation,
-    shape (P, P), and by the same the log probability of the battles.
     """
     i = counts.first
     j = counts.second
@@ -84,21 +88,27 @@ def fit_normal(
     for _ in range(_MOST_STEPS):
         curvature = precision + curvature_of(counts, strengths)
         excess = wins - met * logistic(strengths[i] - strengths[j])
-        gradient = (
-            np.bincount(i, excess, size)
-            - np.bincount(j, excess, size)
-            - precision @ (strengths - mean)
-        )
+        of_battles = np.bincount(i, excess, size) - np.bincount(j, excess, size)
+        gradient = of_battles - precision @ (strengths - mean)
         step = np.linalg.solve(curvature, gradient)
-        if (reach := np.abs(step).max()) < _TOLERANCE:
+        reach = np.abs(step).max()
+        if reach < _TOLERANCE:
             break
         strengths = strengths + step / max(1.0, reach / _LONGEST_STEP)
     shift = strengths - mean
     gaps = strengths[i] - strengths[j]
-    likelihood = -(wins * np.logaddexp(0, -gaps) + (met - wins) * np.logaddexp(0, gaps)).sum()
-    logs = np.linalg.slogdet(precision)[1] - np.linalg.slogdet(curvature)[1]
+    of_wins = wins * np.logaddexp(0, -gaps)
+    of_losses = (met - wins) * np.logaddexp(0, gaps)
+    likelihood = -(of_wins + of_losses).sum()
+    _, log_prior = np.linalg.slogdet(precision)
+    _, log_posterior = np.linalg.slogdet(curvature)
+    logs = log_prior - log_posterior
     evidence = likelihood + 0.5 * (logs - shift @ precision @ shift)
-    return strengths, np.asarray(np.linalg.inv(curvature), dtype=np.float64), float(evidence)
+    return NormalFit(
+        strengths=strengths,
+        covariance=np.asarray(np.linalg.inv(curvature), dtype=np.float64),
+        evidence=float(evidence),
+    )
 
 
 @dataclass(frozen=True)
@@ -125,8 +135,10 @@ class WeighedPosterior(Posterior):
 
         Shape (Q,).
         """
-        judged, alone = (account.chance(pairs) for account in self.accounts)
-        return self.weight * judged + (1 - self.weight) * alone
+        judged, alone = self.accounts
+        if_judged = judged.chance(pairs)
+        if_alone = alone.chance(pairs)
+        return self.weight * if_judged + (1 - self.weight) * if_alone
 
 
 @dataclass(frozen=True)
@@ -155,16 +167,23 @@ class JudgePrior:
 
         `InputError` if they do not link all models, or if those are too few.
         """
-        if len(linked := connectivity_of(battles).linked) > 1:
+        linked = connectivity_of(battles).linked
+        if len(linked) > 1:
             groups = "; ".join(f"({', '.join(group)})" for group in linked)
             raise InputError(
                 f"prior: no chain of the judge's verdicts links the models of {groups}"
             )
         fit = laplace(battles, prior=1.0)
-        centre = np.eye(len(battles.players)) - 1 / len(battles.players)
-        covariance = centre @ fit.covariance @ centre
-        strengths = fit.strengths - fit.strengths.mean()  # models of equal strengths stay equal
-        return cls(battles.players, strengths, covariance, tuple(judges), len(battles), unread)
+        models = len(battles.players)
+        centre = np.eye(models) - 1 / models
+        return cls(
+            players=battles.players,
+            strengths=fit.strengths - fit.strengths.mean(),  # equal strengths stay equal
+            covariance=centre @ fit.covariance @ centre,
+            judges=tuple(judges),
+            verdicts=len(battles),
+            unread=unread,
+        )
 
     @property
     def ratings(self) -> Floats:
@@ -201,41 +220,52 @@ class JudgePrior:
                 f"votes about {choices(battles.players)}, a prior about {choices(self.players)}"
             )
         counts = pair_counts(battles)
-        identity = np.eye(len(self.players))
-        judged = fit_normal(counts, self.strengths, self.covariance + SHIFT**2 * identity)
-        alone = fit_normal(counts, np.zeros_like(self.strengths), SPREAD**2 * identity)
-        dispersion = dispersion_of(battles, alone[0])
-        early = len(battles) < _EARLY * len(self.players)
-        mass = np.array([MASS, MASS if early else _LATE])
-        weight, share = logistic(judged[2] - alone[2] + np.log(mass / (1 - mass))).tolist()
-        share = share if share >= _SWITCH else 0.0
+        models = len(self.players)
+        identity = np.eye(models)
+        shifted = self.covariance + SHIFT**2 * identity
+        judged = fit_normal(counts, self.strengths, shifted)
+        alone = fit_normal(counts, np.zeros(models), SPREAD**2 * identity)
+        dispersion = dispersion_of(battles, alone.strengths)
+        is_early = len(battles) < _EARLY * models
+        mass = np.array([MASS, MASS if is_early else _LATE])
+        odds = judged.evidence - alone.evidence + np.log(mass / (1 - mass))
+        weight, share = logistic(odds).tolist()
+        if share < _SWITCH:
+            share = 0.0
+        accounts = []
+        for fit in (judged, alone):
+            accounts.append(Posterior(fit.strengths, fit.covariance * dispersion, dispersion))
+        covariance = share * judged.covariance + (1 - share) * alone.covariance
         return WeighedPosterior(
-            share * judged[0] + (1 - share) * alone[0],
-            (share * judged[1] + (1 - share) * alone[1]) * dispersion,
-            dispersion,
-            weight,
-            tuple(Posterior(fit[0], fit[1] * dispersion, dispersion) for fit in (judged, alone)),
+            strengths=share * judged.strengths + (1 - share) * alone.strengths,
+            covariance=covariance * dispersion,
+            dispersion=dispersion,
+            weight=weight,
+            accounts=tuple(accounts),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The prior as a JSON object."""
-        models = dict(zip(self.players, np.round(self.strengths, 6).tolist(), strict=True))
-        about = {"judges": list(self.judges), "verdicts": self.verdicts, "unread": self.unread}
-        return {"models": models, "covariance": np.round(self.covariance, 8).tolist(), **about}
+        strengths = np.round(self.strengths, 6).tolist()
+        return {
+            "models": dict(zip(self.players, strengths, strict=True)),
+            "covariance": np.round(self.covariance, 8).tolist(),
+            "judges": list(self.judges),
+            "verdicts": self.verdicts,
+            "unread": self.unread,
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Read what `to_dict` returned."""
         models = values["models"]
-        covariance = np.array(values["covariance"], dtype=np.float64)
-        strengths = np.array(list(models.values()), dtype=np.float64)
         return cls(
-            tuple(models),
-            strengths,
-            covariance,
-            tuple(values["judges"]),
-            values["verdicts"],
-            values["unread"],
+            players=tuple(models),
+            strengths=np.array(list(models.values()), dtype=np.float64),
+            covariance=np.array(values["covariance"], dtype=np.float64),
+            judges=tuple(values["judges"]),
+            verdicts=values["verdicts"],
+            unread=values["unread"],
         )
 
 
@@ -276,28 +306,31 @@ def rank_with_prior(
     judged = draws.random(rounds) < belief.weight
     strengths = np.empty((rounds, len(order)))
     for rows, account in zip((judged, ~judged), belief.accounts, strict=True):
-        strengths[rows] = draws.multivariate_normal(
-            account.strengths, account.covariance, int(rows.sum())
-        )
+        number = int(rows.sum())
+        drawn = draws.multivariate_normal(account.strengths, account.covariance, number)
+        strengths[rows] = drawn
     ratings = on_scale(strengths)[:, order]
+    places = (-ratings).argsort(axis=1).argsort(axis=1)
+    best, worst = percentile_bounds(1 + places, level)
+    ranks = []
+    for rank, (low, high) in enumerate(zip(best, worst, strict=True), start=1):
+        ranks.append(Rank(rank, math.floor(low), math.ceil(high)))
     votes = [len(battles)] * len(order)
-    best, worst = percentile_bounds(1 + (-ratings).argsort(axis=1).argsort(axis=1), level)
+    rated = estimates(
+        on_scale(belief.expected)[order],
+        ratings,
+        n=votes,
+        clusters=votes,
+        level=level,
+        seed=seed,
+        expanded=False,
+    )
+    neighbours = np.column_stack([order[:-1], order[1:]])
     return WeighedRanking(
         players=tuple(prior.players[place] for place in order),
-        ratings=estimates(
-            on_scale(belief.expected)[order],
-            ratings,
-            n=votes,
-            clusters=votes,
-            level=level,
-            seed=seed,
-            expanded=False,
-        ),
-        ranks=tuple(
-            Rank(number, int(np.floor(low)), int(np.ceil(high)))
-            for number, (low, high) in enumerate(zip(best, worst, strict=True), start=1)
-        ),
-        certainty=tuple(belief.certainty(np.column_stack([order[:-1], order[1:]])).tolist()),
+        ratings=rated,
+        ranks=tuple(ranks),
+        certainty=tuple(belief.certainty(neighbours).tolist()),
         weight=belief.weight,
         level=level,
         rounds=rounds,

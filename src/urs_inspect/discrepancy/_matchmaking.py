@@ -4,11 +4,12 @@ They are chosen by discrepancy, or by a baseline of the MAD paper, section 3.4.
 """
 
 import hashlib
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, compress
 from typing import Literal, Protocol, cast, get_args
 
 import numpy as np
@@ -28,7 +29,7 @@ from urs_inspect.discrepancy._similarity import (
     shortlist,
 )
 from urs_inspect.discrepancy._vector_cache import cached_vectors
-from urs_inspect.discrepancy._vectors import Mask, Pair, response_similarities
+from urs_inspect.discrepancy._vectors import Floats, Mask, Pair, response_similarities
 
 Method = Literal["mad", "random", "kl", "cross_entropy"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -61,9 +62,12 @@ def count_words(text: str) -> int:
     text = unicodedata.normalize("NFKC", text)
     count = 0
     for run in _RUN.findall(text):
-        letters = sum(not unicodedata.category(character).startswith("M") for character in run)
-        count += -(-letters // _CHARACTERS_PER_WORD)
-    return count + sum(_LETTER.search(word) is not None for word in _RUN.sub(" ", text).split())
+        is_mark = [unicodedata.category(character).startswith("M") for character in run]
+        letters = is_mark.count(False)
+        count += math.ceil(letters / _CHARACTERS_PER_WORD)
+    for word in _RUN.sub(" ", text).split():
+        count += _LETTER.search(word) is not None
+    return count
 
 
 def word_counts(texts: Sequence[str]) -> npt.NDArray[np.int64]:
@@ -163,10 +167,10 @@ class FixedOrder:
     def next(self, pair: Pair, chosen: Sequence[str]) -> Selected | None:
         """The first instruction in the order that is not chosen yet; similarities are not known."""
         taken = set(chosen)
-        instruction = next(
-            (name for name in self._orders[frozenset(pair)] if name not in taken), None
-        )
-        return None if instruction is None else Selected(instruction, np.nan, np.nan, np.nan)
+        for name in self._orders[frozenset(pair)]:
+            if name not in taken:
+                return Selected(name, np.nan, np.nan, np.nan)
+        return None
 
 
 def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) -> dict[Pair, Mask]:
@@ -178,10 +182,10 @@ def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) ->
     if answers == AnswerFilter():  # counting words would be for nothing
         return masks
     words = {name: word_counts(texts) for name, texts in _answers(pool, pairs).items()}
-    return {
-        (one, other): mask & answers.keeps(words[one], words[other])
-        for (one, other), mask in masks.items()
-    }
+    kept = {}
+    for (one, other), mask in masks.items():
+        kept[one, other] = mask & answers.keeps(words[one], words[other])
+    return kept
 
 
 async def instruction_selector(
@@ -196,9 +200,8 @@ async def instruction_selector(
     default one.
     """
     if rules.method == "random":
-        return FixedOrder(
-            {pair: random_order(pool, pair, mask, rules.seed) for pair, mask in masks.items()}
-        )
+        orders = {pair: random_order(pool, pair, mask, rules.seed) for pair, mask in masks.items()}
+        return FixedOrder(orders)
     # Everything long in threads, since the harness has other work.
     if rules.method in NEEDS_PROBABILITIES:
         check_probabilities(pool, rules.method)
@@ -222,9 +225,8 @@ async def instruction_selector(
 
 
 def _by_divergence(pool: Pool, masks: Mapping[Pair, Mask], method: Method) -> FixedOrder:
-    return FixedOrder(
-        {pair: divergence_order(pool, pair, mask, method) for pair, mask in masks.items()}
-    )
+    orders = {pair: divergence_order(pool, pair, mask, method) for pair, mask in masks.items()}
+    return FixedOrder(orders)
 
 
 def _by_vectors(
@@ -253,9 +255,8 @@ def _shortlists(
 def _answer_vectors(
     pool: Pool, pairs: Iterable[Pair], similarity: VectorSimilarity
 ) -> dict[str, npt.NDArray[np.float16]]:
-    return {
-        name: cached_vectors(similarity, texts) for name, texts in _answers(pool, pairs).items()
-    }
+    answers = _answers(pool, pairs)
+    return {name: cached_vectors(similarity, texts) for name, texts in answers.items()}
 
 
 def _instruction_vectors(pool: Pool, similarity: VectorSimilarity) -> npt.NDArray[np.float16]:
@@ -263,7 +264,8 @@ def _instruction_vectors(pool: Pool, similarity: VectorSimilarity) -> npt.NDArra
 
 
 def _answers(pool: Pool, pairs: Iterable[Pair]) -> dict[str, list[str]]:
-    return {name: pool.answers(name) for name in sorted(set(chain.from_iterable(pairs)))}
+    names = sorted(set(chain.from_iterable(pairs)))
+    return {name: pool.answers(name) for name in names}
 
 
 def _ids(pool: Pool) -> list[str]:
@@ -276,11 +278,11 @@ def random_order(pool: Pool, pair: Pair, mask: Mask, seed: int) -> tuple[str, ..
     The draw depends on the seed, the names of the models and the instructions only, so that it
     stays when a model joins.
     """
-    names = sorted(
-        item.id for item, allowed in zip(pool.instructions, mask, strict=True) if allowed
-    )
-    digest = hashlib.sha256("\x00".join((str(seed), *sorted(pair))).encode()).digest()
-    order = np.random.default_rng(int.from_bytes(digest[:16], "little")).permutation(len(names))
+    names = sorted(compress(_ids(pool), mask))
+    about = "\x00".join([str(seed), *sorted(pair)])
+    digest = hashlib.sha256(about.encode()).digest()
+    generator = np.random.default_rng(int.from_bytes(digest[:16], "little"))
+    order = generator.permutation(len(names))
     return tuple(names[place] for place in order)
 
 
@@ -299,18 +301,14 @@ def divergence_order(pool: Pool, pair: Pair, mask: Mask, method: Method) -> tupl
 
     NaN is left out.
     """
-    probabilities = [pool.probabilities.get(name, {}) for name in pair]
-    ids = [item.id for item, allowed in zip(pool.instructions, mask, strict=True) if allowed]
-    values = {
-        name: divergence(probabilities[0].get(name, ()), probabilities[1].get(name, ()), method)
-        for name in ids
-    }
-    return tuple(
-        sorted(
-            (name for name in ids if not np.isnan(values[name])),
-            key=lambda name: (-values[name], name),
-        )
-    )
+    one, other = (pool.probabilities.get(name, {}) for name in pair)
+    values = {}
+    for name in compress(_ids(pool), mask):
+        value = divergence(one.get(name, ()), other.get(name, ()), method)
+        if not math.isnan(value):
+            values[name] = value
+    by_id = sorted(values)
+    return tuple(sorted(by_id, key=lambda name: -values[name]))
 
 
 def divergence(first: Sequence[float], second: Sequence[float], kind: Method) -> float:
@@ -327,15 +325,23 @@ def divergence(first: Sequence[float], second: Sequence[float], kind: Method) ->
     """
     length = min(len(first), len(second))
     if not length:
-        return float("nan")
-    p, q = (np.asarray(side[:length], np.float64) for side in (first, second))
-    for values in (p, q):
-        if np.isnan(values).any() or values.max() > 1e-6:
-            raise InputError(
-                f"a token has log probability {values.max()}; allowed: 0 or less, natural logarithm"
-            )
-    p = np.maximum(p, _LOWEST)
-    q = np.maximum(q, _LOWEST)
+        return math.nan
+    log_p = _log_probabilities(first[:length])
+    log_q = _log_probabilities(second[:length])
+    p = np.exp(log_p)
+    q = np.exp(log_q)
     if kind == "kl":
-        return float(((np.exp(p) - np.exp(q)) * (p - q)).mean() / 2)
-    return float(-(np.exp(p) * q + np.exp(q) * p).mean() / 2)
+        both_ways = (p - q) * (log_p - log_q)
+        return float(both_ways.mean() / 2)
+    both_ways = p * log_q + q * log_p
+    return float(-both_ways.mean() / 2)
+
+
+def _log_probabilities(tokens: Sequence[float]) -> Floats:
+    values = np.asarray(tokens, np.float64)
+    highest = values.max()
+    if np.isnan(highest) or highest > 1e-6:
+        raise InputError(
+            f"a token has log probability {highest}; allowed: 0 or less, natural logarithm"
+        )
+    return np.maximum(values, _LOWEST)

@@ -68,7 +68,8 @@ class Pool:
     def among(self, names: Iterable[str]) -> "Pool":
         """The pool with some of its contestants only; InputError if there are no answers of one."""
         kept = list(names)
-        if missing := [name for name in kept if name not in self.responses]:
+        missing = [name for name in kept if name not in self.responses]
+        if missing:
             raise InputError(
                 f"responses: no answers of {choices(missing)}; there are some of"
                 f" {choices(self.contestants)}. {self._where_earlier_answers_are()}"
@@ -80,9 +81,10 @@ class Pool:
         only = "holds the answers of the models that joined only"
         for log, others in self.earlier.items():
             if others:
+                logs = ", ".join([log, *others])
                 return (
                     f"{log} {only}, since it ran with previous=. Name the logs with the earlier"
-                    f" answers as well: responses='[{', '.join([log, *others])}]'"
+                    f" answers as well: responses='[{logs}]'"
                 )
         return (
             f"A run with previous= {only}: name its log and the logs with the earlier answers, both"
@@ -101,11 +103,13 @@ class Pool:
         counts: dict[str, dict[str, int]] = {}
         for name in self.contestants:
             answers = self.responses[name]
-            missing = sum(item.id not in answers for item in self.instructions)
-            empty = sum(
-                item.id in answers and not answers[item.id].strip() for item in self.instructions
-            )
-            counts[name] = {"missing": missing, "empty": empty}
+            of_model = {"missing": 0, "empty": 0}
+            for item in self.instructions:
+                if item.id not in answers:
+                    of_model["missing"] += 1
+                elif not answers[item.id].strip():
+                    of_model["empty"] += 1
+            counts[name] = of_model
         return counts
 
 
@@ -119,16 +123,18 @@ def usable_masks(pool: Pool, pairs: Iterable[Pair]) -> dict[Pair, Mask]:
     no judge. Pair -> shape (n,), in the order of the instructions.
     """
     texts: dict[str, list[str]] = {}
-
-    def mask(pair: Pair) -> Mask:
+    masks: dict[Pair, Mask] = {}
+    for pair in pairs:
         for name in pair:
-            texts[name] = texts.get(name) or [text.strip() for text in pool.answers(name)]
-        answers = zip(*(texts[name] for name in pair), strict=True)
-        return np.array(
-            [bool(mine and theirs) and mine != theirs for mine, theirs in answers], np.bool_
-        )
-
-    return {pair: mask(pair) for pair in pairs}
+            if name not in texts:
+                texts[name] = [text.strip() for text in pool.answers(name)]
+        one, other = pair
+        usable = []
+        for mine, theirs in zip(texts[one], texts[other], strict=True):
+            has_content = bool(mine) and bool(theirs)
+            usable.append(has_content and mine != theirs)
+        masks[pair] = np.array(usable, np.bool_)
+    return masks
 
 
 def check_contestants(names: Collection[str]) -> None:
@@ -145,13 +151,15 @@ def short_pairs(pool: Pool, k: int, masks: Mapping[Pair, Mask]) -> str:
 
     Empty if none has.
     """
-    short = [(pair, int(mask.sum())) for pair, mask in masks.items() if mask.sum() < k]
-    named = [
-        f"{one} and {other}: {count}{_why(pool, one, other)}"
-        for (one, other), count in short[:_MAX_NAMED]
-    ]
-    more = [f"and {len(short) - _MAX_NAMED} more pairs"] if len(short) > _MAX_NAMED else []
-    return "; ".join([*named, *more])
+    counts = {pair: int(mask.sum()) for pair, mask in masks.items()}
+    short = [pair for pair, count in counts.items() if count < k]
+    parts = []
+    for pair in short[:_MAX_NAMED]:
+        one, other = pair
+        parts.append(f"{one} and {other}: {counts[pair]}{_why(pool, one, other)}")
+    if len(short) > _MAX_NAMED:
+        parts.append(f"and {len(short) - _MAX_NAMED} more pairs")
+    return "; ".join(parts)
 
 
 def check_pool(
@@ -164,7 +172,8 @@ def check_pool(
     It names the pairs that have too few instructions, how many there are, and why others cannot be
     used. `masks` has on which instructions each pair can be compared, shape (n,).
     """
-    if short := short_pairs(pool, k, masks):
+    short = short_pairs(pool, k, masks)
+    if short:
         raise InputError(
             f"k={k} is more than the pool '{pool.name}' of {len(pool.instructions)} instructions"
             f" can give to {short}. {hint}"
@@ -178,10 +187,16 @@ def _why(pool: Pool, one: str, other: str) -> str:
         for kind, number in lacking[name].items():
             if number:
                 parts.append(f"{number} {kind} of {name}")
-    pairs = zip(pool.answers(one), pool.answers(other), strict=True)
-    same = sum(bool(mine.strip()) and mine.strip() == theirs.strip() for mine, theirs in pairs)
-    parts += [f"{same} answered with equal words"] if same else []
-    return f" ({', '.join(parts)})" if parts else ""
+    same = 0
+    for mine, theirs in zip(pool.answers(one), pool.answers(other), strict=True):
+        words = mine.strip()
+        if words and words == theirs.strip():
+            same += 1
+    if same:
+        parts.append(f"{same} answered with equal words")
+    if not parts:
+        return ""
+    return f" ({', '.join(parts)})"
 
 
 @dataclass(frozen=True)
@@ -221,13 +236,15 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
     def build(fields: Fields, default_id: str) -> PoolItem:
         name = fields.identifier(default_id)
         text = fields.text(*_TEXT_COLUMNS)
+        language = fields.optional("language").strip()
+        if not language:
+            language = "zh" if _CHINESE.search(text) else "en"
         return PoolItem(
             id=name,
             text=text,
             reference=_first_of(fields, _REFERENCE_COLUMNS),
             intent=_first_of(fields, _INTENT_COLUMNS).strip() or intent,
-            language=fields.optional("language").strip()
-            or ("zh" if _CHINESE.search(text) else "en"),
+            language=language,
             seed=name,
         )
 
@@ -237,7 +254,10 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
 
 def _first_of(fields: Fields, columns: Sequence[str]) -> str:
     """The text of the first of some columns that is not blank; empty if there is none."""
-    return next((fields.text(column) for column in columns if not fields.blank(column)), "")
+    for column in columns:
+        if not fields.blank(column):
+            return fields.text(column)
+    return ""
 
 
 def draw_seeds(seeds: Sequence[PoolItem], limit: int | None, seed: int) -> list[PoolItem]:
@@ -289,19 +309,18 @@ def write_pool_file(path: Path, items: Iterable[PoolItem], scenario: str) -> Pat
     """
 
     def line(item: PoolItem) -> str:
-        own = {
+        row = {
             "id": item.id,
             "question": item.text,
             "reference_ans": item.reference,
             "user_intent": item.intent,
-        }
-        origin = {
+            "language": item.language,
+            "scenario": scenario,
             "seed": item.seed,
             "parent": item.parent,
             "generator": item.generator,
             "round": item.round,
         }
-        row = {**own, "language": item.language, "scenario": scenario, **origin}
         return json.dumps(row, ensure_ascii=False) + "\n"
 
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -319,7 +338,9 @@ def write_pool_file(path: Path, items: Iterable[PoolItem], scenario: str) -> Pat
 
 def _publish(draft: Path, path: Path) -> Path:
     for number in count(1):
-        place = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+        place = path
+        if number > 1:
+            place = path.with_name(f"{path.stem}-{number}{path.suffix}")
         try:
             os.link(draft, place)  # fails where there is a file, other than a rename
         except FileExistsError:
@@ -398,28 +419,35 @@ class DistinctTexts:
         equal = dict(self._equal)
         taken = list[int]()
         for row, (name, text) in enumerate(zip(ids, texts, strict=True)):
-            near = [(float(among[row, other]), ids[other]) for other in taken]
+            similarity = -1.0
+            nearest = ""
             if len(self):
-                nearest = int(known[row].argmax())
-                near.insert(0, (float(known[row, nearest]), self._ids[nearest]))
-            similarity, best = max(near, key=lambda pair: pair[0], default=(-1.0, ""))
-            if (same := equal.get(normalised(text))) is not None:
+                place = int(known[row].argmax())
+                similarity = float(known[row, place])
+                nearest = self._ids[place]
+            for other in taken:
+                if among[row, other] > similarity:
+                    similarity = float(among[row, other])
+                    nearest = ids[other]
+            same = equal.get(normalised(text))
+            if same is not None:
                 refused[name] = NearDuplicate(same, 1.0)
             elif similarity >= self.threshold - _ROUNDING:
-                refused[name] = NearDuplicate(best, min(1.0, similarity))
+                refused[name] = NearDuplicate(nearest, min(1.0, similarity))
             else:
                 equal[normalised(text)] = name
                 taken.append(row)
-        self._append([ids[row] for row in taken], [texts[row] for row in taken], vectors[taken])
+        new_ids = [ids[row] for row in taken]
+        new_texts = [texts[row] for row in taken]
+        self._append(new_ids, new_texts, vectors[taken])
         return refused
 
     def _append(self, ids: Sequence[str], texts: Sequence[str], vectors: Singles) -> None:
         before = len(self)
         after = len(self) + len(ids)
         if after > len(self._room):
-            self._room = np.concatenate(
-                [self._room[:before], np.empty((after, self._room.shape[1]), np.float32)]
-            )
+            more = np.empty((after, self._room.shape[1]), np.float32)
+            self._room = np.concatenate([self._room[:before], more])
         self._room[before:after] = vectors
         self._ids += ids
         for name, text in zip(ids, texts, strict=True):
@@ -441,9 +469,8 @@ class Evolution:
     """
 
     def __init__(self, seeds: Sequence[PoolItem], duplicates: float) -> None:
-        self.parents = {
-            seed.id: seed for seed in seeds
-        }  # the youngest of every line, by seed, in order
+        # the youngest of every line, by seed, in order
+        self.parents = {seed.id: seed for seed in seeds}
         self.kept: list[PoolItem] = []  # by round and then by id
         self._distinct = DistinctTexts(duplicates)
         self._distinct.take({seed.id: seed.text for seed in seeds})
@@ -456,6 +483,7 @@ class Evolution:
         by_id = {child.id: child for child in children}
         repeats = self._distinct.add({child.id: child.text for child in by_id.values()})
         for name in sorted(by_id.keys() - repeats.keys()):
-            self.kept.append(by_id[name])
-            self.parents[by_id[name].seed] = by_id[name]
+            child = by_id[name]
+            self.kept.append(child)
+            self.parents[child.seed] = child
         return repeats

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import get_args
 
 import numpy as np
@@ -152,7 +152,8 @@ class Selector:
         for pair in self.pairs:
             for name in pair:
                 unusable = similarities.unusable[similarities.models.index(name)]
-                if len(bad := np.flatnonzero(unusable & self._allowed[pair])):
+                bad = np.flatnonzero(unusable & self._allowed[pair])
+                if len(bad):
                     raise InputError(
                         f"{len(bad)} vectors of '{name}' are not finite, the first for instruction"
                         f" '{self.ids[bad[0]]}'; allowed: finite numbers, or a mask that excludes"
@@ -193,11 +194,11 @@ class Selector:
                 unusable vectors of allowed instructions.
         """
         wanted = _checked_pairs(pairs, responses)
-        _, width = check_shapes(responses, sorted({name for pair in wanted for name in pair}))
-        found = response_similarities(responses, wanted, workers=workers)
+        _, width = check_shapes(responses, _models(wanted))
+        similarities = response_similarities(responses, wanted, workers=workers)
         exact = {(one, other): (responses[one], responses[other]) for one, other in wanted}
         return cls(
-            found,
+            similarities,
             exact,
             cosine_error(width),
             instructions,
@@ -233,16 +234,14 @@ class Selector:
         Raises:
             InputError: For similarities out of range or of another number than the ids.
         """
-        wanted = _checked_pairs(
-            list(similarities), {name for pair in similarities for name in pair}
-        )
+        models = _models(similarities)
+        wanted = _checked_pairs(list(similarities), models)
         exact = {pair: _checked_similarities(similarities[pair], pair, len(ids)) for pair in wanted}
-        models = tuple(sorted({name for pair in wanted for name in pair}))
         found = ResponseSimilarities(
-            wanted,
-            np.array(list(exact.values()), np.float32),
-            np.zeros((len(models), len(ids)), np.bool_),
-            models,
+            pairs=wanted,
+            values=np.array(list(exact.values()), np.float32),
+            unusable=np.zeros((len(models), len(ids)), np.bool_),
+            models=models,
         )
         return cls(found, exact, 1e-7, instructions, ids, lam, set_similarity, allowed)
 
@@ -264,15 +263,22 @@ class Selector:
             InputError: If k is no whole number of 0 or more, a pair has fewer candidates than that,
                 or an id is unknown.
         """
-        before = {self._known(pair): self._items(names) for pair, names in (given or {}).items()}
         candidates = {pair: self.candidates(pair) for pair in self.pairs}
-        left = {}
-        for pair, items in before.items():
-            taken = int(self._mask(pair)[items].sum())
-            left[pair] = candidates[pair] - taken
-        chosen = {pair: self._chosen(items) for pair, items in before.items()}
-        found = merge(lambda now: [self.propose(now)], k, {**candidates, **left}, chosen)
-        return Selection(found, candidates, self.lam, self.set_similarity, len(self.ids))
+        left = dict(candidates)
+        chosen = {}
+        for named, names in (given or {}).items():
+            pair = self._known(named)
+            items = self._items(names)
+            chosen[pair] = self._chosen(items)
+            left[pair] -= int(self._mask(pair)[items].sum())
+        selected = merge(lambda now: [self.propose(now)], k, left, chosen)
+        return Selection(
+            selected=selected,
+            candidates=candidates,
+            lam=self.lam,
+            set_similarity=self.set_similarity,
+            size=len(self.ids),
+        )
 
     def propose(self, chosen: Mapping[Pair, Sequence[Choice]]) -> dict[Pair, list[Choice]]:
         """What may be the next of each pair, for `merge`.
@@ -282,15 +288,15 @@ class Selector:
         states = {pair: self._state(pair, choices) for pair, choices in chosen.items()}
         self._fold(list(states.values()))
         with ThreadPoolExecutor(self._workers) as pool:
-            found = dict(zip(states, pool.map(PairGreedy.propose, states.values()), strict=True))
+            proposals = list(pool.map(PairGreedy.propose, states.values()))
         # Single rows of each pair bring in many pages of memory-mapped files.
-        sources = [self._instructions.vectors]
+        sources = {id(self._instructions.vectors): self._instructions.vectors}
         for exact in self._exact.values():
             if isinstance(exact, tuple):
-                sources += exact
-        for array in {id(array): array for array in sources}.values():
+                sources |= {id(array): array for array in exact}
+        for array in sources.values():
             give_back(array, 0, len(array))
-        return found
+        return dict(zip(states, proposals, strict=True))
 
     def next(self, pair: Pair, chosen: Sequence[str]) -> Selected | None:
         """Select one more instruction for a pair, as `select` would after `chosen`.
@@ -308,8 +314,12 @@ class Selector:
             InputError: If the pair or an id is unknown.
         """
         pair = self._known(pair)
-        proposed = self.propose({pair: self._chosen(self._items(chosen))})[pair]
-        return proposed[-1][0] if proposed else None
+        before = self._chosen(self._items(chosen))
+        proposed = self.propose({pair: before})[pair]
+        if not proposed:
+            return None
+        best, _ = proposed[-1]
+        return best
 
     def _known(self, pair: Pair) -> Pair:
         """The pair in the order in which it is known."""
@@ -327,10 +337,11 @@ class Selector:
 
     def _chosen(self, items: Sequence[int]) -> list[Choice]:
         rows = self._instructions.exact_rows(np.array(items, np.intp))
-        return [
-            (Selected(self.ids[at], np.nan, np.nan, np.nan), row)
-            for at, row in zip(items, rows, strict=True)
-        ]
+        chosen = []
+        for item, row in zip(items, rows, strict=True):
+            selected = Selected(self.ids[item], np.nan, np.nan, np.nan)
+            chosen.append((selected, row))
+        return chosen
 
     def _mask(self, pair: Pair) -> Mask:
         """Which instructions are candidates for a known pair, shape (n,)."""
@@ -339,14 +350,12 @@ class Selector:
 
     def _state(self, pair: Pair, chosen: Sequence[Choice]) -> PairGreedy:
         state = self._states.get(pair)
-        ids = [selected.id for selected, _ in chosen]
-        if (
-            state is None
-            or [selected.id for selected, _ in state.chosen] != ids[: len(state.chosen)]
-        ):
-            state = self._states[pair] = self._fresh(pair)
+        if state is None or not _begins_with(chosen, state.chosen):
+            state = self._fresh(pair)
+            self._states[pair] = state
         for choice in chosen[len(state.chosen) :]:
-            state.add(choice, self._numbers.get(choice[0].id))
+            selected, _ = choice
+            state.add(choice, self._numbers.get(selected.id))
         return state
 
     def _fresh(self, pair: Pair) -> PairGreedy:
@@ -357,7 +366,9 @@ class Selector:
         exact = self._exact[pair]
 
         def similarities(items: Items) -> Floats:
-            return exact_similarities(*exact, items) if isinstance(exact, tuple) else exact[items]
+            if isinstance(exact, tuple):
+                return exact_similarities(*exact, items)
+            return exact[items]
 
         return PairGreedy(
             base,
@@ -374,15 +385,24 @@ class Selector:
 
         The instructions are then read once.
         """
-        while waiting := [state for state in states if state.needs]:
-            rows = {state.needs[0][0].id: state.needs[0][1] for state in waiting}
-            names = sorted(rows)[: max(1, _AT_ONCE // len(self.ids))]
-            similar = self._instructions.similarities(
-                np.array([rows[name] for name in names], np.float32)
-            )
-            for state in waiting:
-                if (name := state.needs[0][0].id) in names:
-                    state.fold(similar[names.index(name)])
+        at_once = max(1, _AT_ONCE // len(self.ids))
+        while True:
+            rows = {}
+            waiting = []
+            for state in states:
+                if state.needs:
+                    selected, row = state.needs[0]
+                    rows[selected.id] = row
+                    waiting.append((selected.id, state))
+            if not waiting:
+                return
+            names = sorted(rows)[:at_once]
+            targets = np.array([rows[name] for name in names], np.float32)
+            similar = self._instructions.similarities(targets)
+            similar_to = dict(zip(names, similar, strict=True))
+            for name, state in waiting:
+                if name in similar_to:
+                    state.fold(similar_to[name])
 
 
 def merge(
@@ -397,22 +417,37 @@ def merge(
     """
     counts = {pair: _checked_k(k, pair) for pair in candidates}
     for pair, count in counts.items():
-        if count > (left := candidates[pair]):
+        left = candidates[pair]
+        if count > left:
             raise InputError(
                 f"k={count} is more than the {left} instructions that {_shown(pair)} can choose"
                 " from"
             )
     before = given or {}
     chosen = {pair: list(before.get(pair, ())) for pair in counts}
+    selected: dict[Pair, list[Selected]] = {pair: [] for pair in counts}
     for step in range(max(counts.values(), default=0)):
         active = {pair: chosen[pair] for pair, count in counts.items() if step < count}
         parts = list(propose(active))
         for pair, taken in active.items():
-            taken.append(contenders(choice for part in parts for choice in part[pair])[-1])
-    return {
-        pair: tuple(each for each, _ in taken[len(before.get(pair, ())) :])
-        for pair, taken in chosen.items()
-    }
+            proposals: list[Choice] = []
+            for part in parts:
+                proposals.extend(part[pair])
+            best = contenders(proposals)[-1]
+            taken.append(best)
+            selected[pair].append(best[0])
+    return {pair: tuple(instructions) for pair, instructions in selected.items()}
+
+
+def _begins_with(choices: Sequence[Choice], first: Sequence[Choice]) -> bool:
+    """Whether the first of some choices are these, by the ids of the instructions."""
+    ids = [selected.id for selected, _ in choices[: len(first)]]
+    return ids == [selected.id for selected, _ in first]
+
+
+def _models(pairs: Iterable[Pair]) -> tuple[str, ...]:
+    """All models of some pairs, in order."""
+    return tuple(sorted(set(chain.from_iterable(pairs))))
 
 
 def _checked_pairs(pairs: Sequence[Pair] | None, models: Iterable[str]) -> tuple[Pair, ...]:
@@ -426,16 +461,17 @@ def _checked_pairs(pairs: Sequence[Pair] | None, models: Iterable[str]) -> tuple
         return tuple(combinations(names, 2))
     seen: set[frozenset[str]] = set()
     for pair in pairs:
-        unknown = [name for name in pair if name not in names]
-        if unknown:
-            raise InputError(
-                f"pair {_shown(pair)}: unknown contestant '{unknown[0]}'; allowed: {choices(names)}"
-            )
-        if pair[0] == pair[1] or frozenset(pair) in seen:
+        for name in pair:
+            if name not in names:
+                raise InputError(
+                    f"pair {_shown(pair)}: unknown contestant '{name}'; allowed: {choices(names)}"
+                )
+        members = frozenset(pair)
+        if len(members) < 2 or members in seen:
             raise InputError(
                 f"pair {_shown(pair)}: allowed are two different contestants, each pair once"
             )
-        seen.add(frozenset(pair))
+        seen.add(members)
     return tuple(pairs)
 
 
@@ -448,11 +484,13 @@ def _checked_ids(ids: Sequence[str], size: int, instructions: Vectors) -> tuple[
         )
     if not size:
         raise InputError("the pool has no instructions; at least one is needed")
-    if len(set(ids)) != len(ids):
-        twice = next(name for number, name in enumerate(ids) if name in ids[:number])
-        raise InputError(
-            f"instruction id '{twice}' occurs more than once; each needs an id of its own"
-        )
+    seen = set()
+    for name in ids:
+        if name in seen:
+            raise InputError(
+                f"instruction id '{name}' occurs more than once; each needs an id of its own"
+            )
+        seen.add(name)
     return tuple(ids)
 
 
@@ -485,7 +523,9 @@ def _checked_similarities(values: npt.ArrayLike, pair: Pair, size: int) -> Float
 
 def _checked_k(k: int | Mapping[Pair, int], pair: Pair) -> int:
     """How many instructions a pair is to get; 0 where a mapping does not name it."""
-    wanted = k.get(pair, k.get(pair[::-1], 0)) if isinstance(k, Mapping) else k
+    wanted = k
+    if isinstance(k, Mapping):
+        wanted = k.get(pair, k.get(pair[::-1], 0))
     if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 0:
         raise InputError(f"k={wanted} of {_shown(pair)}; allowed: a whole number, 0 or more")
     return wanted

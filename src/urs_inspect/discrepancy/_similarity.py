@@ -215,24 +215,28 @@ async def compare_answers(
     found: dict[Pair, Floats] = {}
     for pair, mask in candidates.items():
         for name in pair:
-            if (count := len(answers[name]) if name in answers else "no") != len(mask):
+            count = len(answers[name]) if name in answers else "no"
+            if count != len(mask):
                 raise InputError(
                     f"'{name}' has {count} answers; needed are {len(mask)}, one per instruction,"
                     " blank if missing"
                 )
-        sides = [answers[name] for name in pair]
-        items = [
-            item
-            for item in np.flatnonzero(mask).tolist()
-            if all(side[item].strip() for side in sides)
-        ]
-        first, second = ([side[item] for item in items] for side in sides)
+        one, other = pair
+        items = []
+        first = []
+        second = []
+        for item in np.flatnonzero(mask).tolist():
+            answer = answers[one][item]
+            other_answer = answers[other][item]
+            if answer.strip() and other_answer.strip():
+                items.append(item)
+                first.append(answer)
+                second.append(other_answer)
         if isinstance(similarity, AskedSimilarity):
             values = await similarity.ask(first, second)
         else:
-            values = np.asarray(
-                await to_thread.run_sync(similarity.compare, first, second), dtype=np.float64
-            )
+            compared = await to_thread.run_sync(similarity.compare, first, second)
+            values = np.asarray(compared, dtype=np.float64)
         if values.shape != (len(items),):
             raise InputError(
                 f"similarity '{similarity.name}' gave values of shape {values.shape} for"
@@ -255,8 +259,11 @@ def shortlist(
     if size < 1:
         raise InputError(f"shortlist of {size} instructions; allowed: 1 or more")
     values = np.asarray(similarities, np.float64)
-    usable = ~np.isnan(values) if allowed is None else ~np.isnan(values) & allowed
-    items = sorted(np.flatnonzero(usable).tolist(), key=lambda item: (values[item], ids[item]))
+    usable = ~np.isnan(values)
+    if allowed is not None:
+        usable &= allowed
+    items = np.flatnonzero(usable).tolist()
+    items.sort(key=lambda item: (values[item], ids[item]))
     mask = np.zeros(len(values), np.bool_)
     mask[items[:size]] = True
     return mask

@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from itertools import compress
 from logging import getLogger
 from pathlib import Path
 
@@ -42,10 +43,11 @@ class VectorCache:
         readable = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:60].strip("-.")
         digest = hashlib.sha256(name.encode()).hexdigest()[:12]
         self.name = name
-        self.folder = (folder or cache_dir() / "vectors") / f"{readable}-{digest}"
-        self._about, self._keys, self._vectors = (
-            self.folder / part for part in ("about.json", "keys", "vectors")
-        )
+        parent = folder or cache_dir() / "vectors"
+        self.folder = parent / f"{readable}-{digest}"
+        self._about = self.folder / "about.json"
+        self._keys = self.folder / "keys"
+        self._vectors = self.folder / "vectors"
 
     @property
     def width(self) -> int | None:
@@ -61,10 +63,8 @@ class VectorCache:
             raise InputError(
                 f"vector cache {self.folder}: {self._about.name}: {error}. {_REMOVE}"
             ) from error
-        if not isinstance(about, dict) or (about.get("format"), about.get("model")) != (
-            _FORMAT,
-            self.name,
-        ):
+        expected = {"format": _FORMAT, "model": self.name}
+        if not isinstance(about, dict) or not expected.items() <= about.items():
             raise InputError(
                 f"vector cache {self.folder} is not of '{self.name}' in format {_FORMAT}. {_REMOVE}"
             )
@@ -78,11 +78,11 @@ class VectorCache:
     def __len__(self) -> int:
         """Texts whose key and vector are both complete."""
         width = self.width
-        return (
-            0
-            if width is None
-            else min(_size(self._keys) // _KEY, _size(self._vectors) // (2 * width))
-        )
+        if width is None:
+            return 0
+        keys = _size(self._keys) // _KEY
+        vectors = _size(self._vectors) // (2 * width)
+        return min(keys, vectors)
 
     def find(self, texts: Sequence[str]) -> npt.NDArray[np.intp]:
         """Rows of texts in the cache, shape (n,); -1 for those that are not there."""
@@ -93,9 +93,10 @@ class VectorCache:
             known = np.frombuffer(file.read(count * _KEY), f"S{_KEY}")
         wanted = np.frombuffer(b"".join(_text_key(text) for text in texts), f"S{_KEY}")
         order = np.argsort(known, kind="stable")
-        places = np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)
-        rows = order[places]
-        return np.where(known[rows] == wanted, rows, -1).astype(np.intp)
+        places = np.searchsorted(known, wanted, sorter=order)
+        rows = order[np.minimum(places, len(known) - 1)]
+        is_there = known[rows] == wanted
+        return np.where(is_there, rows, -1).astype(np.intp)
 
     def rows(self) -> Halves:
         """All vectors, memory-mapped, shape (rows, width); do not write to it."""
@@ -113,9 +114,8 @@ class VectorCache:
         with np.errstate(over="ignore"):
             halves = checked_vectors(vectors.astype(np.float16), len(texts), self.name)
         self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / "lock").open(
-            "a+b"
-        ) as lock:  # closing it unlocks it, also when the process dies
+        # Closing the file unlocks it, also when the process dies.
+        with (self.folder / "lock").open("a+b") as lock:
             lock_file(lock.fileno(), wait=True)
             width = self.width
             if width is None:
@@ -131,20 +131,21 @@ class VectorCache:
                 )
             self._repair(width)
             once = {text: place for place, text in enumerate(texts)}
-            known = self.find(list(once))
-            new = [place for place, row in zip(once.values(), known, strict=True) if row < 0]
+            is_new = self.find(list(once)) < 0
+            new = list(compress(once.values(), is_new))
             _append(self._vectors, halves[new].tobytes())
             _append(self._keys, b"".join(_text_key(texts[place]) for place in new))
 
     def _repair(self, width: int) -> None:
         count = len(self)
         for path, row in ((self._keys, _KEY), (self._vectors, 2 * width)):
-            if (size := _size(path)) > count * row:
+            complete = count * row
+            unfinished = _size(path) - complete
+            if unfinished > 0:
                 logger.warning(
-                    f"vector cache {path}: {size - count * row} bytes of an unfinished write"
-                    " removed"
+                    f"vector cache {path}: {unfinished} bytes of an unfinished write removed"
                 )
-                os.truncate(path, count * row)
+                os.truncate(path, complete)
 
 
 def cached_vectors(
@@ -159,30 +160,41 @@ def cached_vectors(
     """
     full = [number for number, text in enumerate(texts) if text.strip()]
     wanted = [texts[number] for number in full]
-    if not similarity.costly and cache is None:
-        found = (
-            checked_vectors(similarity.encode(wanted), len(full), similarity.name)
-            if full
-            else np.zeros((0, 0))
-        )
-        found = found.astype(np.float16)
-        width = found.shape[1]
-    else:
-        cache = VectorCache(similarity.name) if cache is None else cache  # an empty cache is false
-        places = cache.find(wanted)
-        missing = list(dict.fromkeys(wanted[place] for place in np.flatnonzero(places < 0)))
-        for start in range(0, len(missing), _BATCH):
-            batch = missing[start : start + _BATCH]
-            cache.add(batch, checked_vectors(similarity.encode(batch), len(batch), similarity.name))
-        found = cache.rows()[cache.find(wanted) if missing else places]
-        if not np.isfinite(found).all():
-            raise InputError(
-                f"vector cache {cache.folder} holds vectors that are not finite. {_REMOVE}"
-            )
+    if cache is None and similarity.costly:
+        cache = VectorCache(similarity.name)
+    if cache is not None:  # one without vectors is false
+        vectors = _from_cache(cache, wanted, similarity)
         width = cache.width or 1
+    elif full:
+        vectors = _encoded(similarity, wanted).astype(np.float16)
+        width = vectors.shape[1]
+    else:
+        vectors = np.zeros((0, 0), np.float16)
+        width = 0
     out = np.zeros((len(texts), width), np.float16)
-    out[full] = found.reshape(len(full), width)
+    out[full] = vectors.reshape(len(full), width)
     return out
+
+
+def _from_cache(cache: VectorCache, texts: Sequence[str], similarity: VectorSimilarity) -> Halves:
+    """Vectors of texts that are not blank, after those that are missing were added."""
+    places = cache.find(texts)
+    missing = list(dict.fromkeys(compress(texts, places < 0)))
+    for start in range(0, len(missing), _BATCH):
+        batch = missing[start : start + _BATCH]
+        cache.add(batch, _encoded(similarity, batch))
+    if missing:
+        places = cache.find(texts)
+    vectors = cache.rows()[places]
+    if not np.isfinite(vectors).all():
+        raise InputError(
+            f"vector cache {cache.folder} holds vectors that are not finite. {_REMOVE}"
+        )
+    return vectors
+
+
+def _encoded(similarity: VectorSimilarity, texts: Sequence[str]) -> Vectors:
+    return checked_vectors(similarity.encode(texts), len(texts), similarity.name)
 
 
 def _text_key(text: str) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, choices
 
 Vectors = npt.NDArray[np.floating[Any]]
 """Vectors of texts, shape (n, d), float16, float32 or float64; a memory-mapped array will do."""
@@ -69,7 +69,10 @@ def cosine_error(dimensions: int) -> float:
     (Higham and Mary 2019, where the chance of more is below 1e-12), which is also above the worst
     case of sums over 16 lanes up to 16,000 dimensions.
     """
-    return (min(3.0 * dimensions, 16.0 * math.sqrt(dimensions)) + 16.0) * _UNIT_ROUNDOFF
+    worst_case = 3.0 * dimensions
+    likely = 16.0 * math.sqrt(dimensions)
+    roundings = min(worst_case, likely) + 16.0
+    return roundings * _UNIT_ROUNDOFF
 
 
 def unit(vectors: Singles) -> Singles:
@@ -94,11 +97,13 @@ def products(rows: Singles, targets: Singles) -> Singles:
     out = np.empty((len(targets), size), np.float32)
     step = max(1, _SERIAL // (_TOGETHER * width))
     groups = rows[:whole].reshape(-1, _TOGETHER, width).transpose(0, 2, 1)
+    rest = rows[whole:].T
     for start in range(0, len(targets), step):
         part = targets[start : start + step]
-        found = np.matmul(part, groups)
-        out[start : start + step, :whole] = found.transpose(1, 0, 2).reshape(len(part), whole)
-        out[start : start + step, whole:] = part @ rows[whole:].T
+        by_group = np.matmul(part, groups)
+        out_of_part = out[start : start + step]
+        out_of_part[:, :whole] = by_group.transpose(1, 0, 2).reshape(len(part), whole)
+        out_of_part[:, whole:] = part @ rest
     return out
 
 
@@ -107,23 +112,20 @@ def give_back(array: Any, start: int, stop: int) -> None:
 
     Nothing for other arrays.
     """
-    mapped = None
-    base = array
-    while base is not None and mapped is None:
-        mapped, base = (
-            (base, None) if isinstance(base, mmap.mmap) else (None, getattr(base, "base", None))
-        )
+    mapped = array
+    while mapped is not None and not isinstance(mapped, mmap.mmap):
+        mapped = getattr(mapped, "base", None)
     if mapped is None or not hasattr(mmap, "MADV_DONTNEED") or not array.flags.c_contiguous:
         return
-    begin = (
-        array.__array_interface__["data"][0]
-        - np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
-    )
+    offset = array.ctypes.data - np.frombuffer(mapped, np.uint8).ctypes.data
     row = array.strides[0]
-    first = -(-(begin + start * row) // mmap.PAGESIZE) * mmap.PAGESIZE
-    length = begin + stop * row - first
-    if length > 0:
-        mapped.madvise(mmap.MADV_DONTNEED, first, length)
+    first_byte = offset + start * row
+    last_byte = offset + stop * row
+    # Advice begins at a page.
+    first_page = math.ceil(first_byte / mmap.PAGESIZE)
+    begin = first_page * mmap.PAGESIZE
+    if last_byte > begin:
+        mapped.madvise(mmap.MADV_DONTNEED, begin, last_byte - begin)
 
 
 _ANSWER_BLOCK = 1 << 20
@@ -163,7 +165,8 @@ def response_similarities(
     unusable = np.empty((len(models), size), np.bool_)
     first = np.array([models.index(one) for one, _ in pairs], np.intp)
     second = np.array([models.index(other) for _, other in pairs], np.intp)
-    rows = max(1, min(_ANSWER_BLOCK // max(1, len(models) * width), _ANSWER_SHARE))
+    in_block = _ANSWER_BLOCK // max(1, len(models) * width)
+    rows = max(1, min(in_block, _ANSWER_SHARE))
 
     def sweep(begin: int) -> None:
         end = min(begin + _ANSWER_SHARE, size)
@@ -215,10 +218,10 @@ def check_shapes(responses: Mapping[str, Vectors], models: Sequence[str]) -> tup
 
     InputError if they differ.
     """
-    if missing := [name for name in models if name not in responses]:
+    missing = [name for name in models if name not in responses]
+    if missing:
         raise InputError(
-            f"no vectors for {', '.join(missing)}; there are some for"
-            f" {', '.join(sorted(responses))}"
+            f"no vectors for {choices(missing)}; there are some for {choices(sorted(responses))}"
         )
     shapes = {name: responses[name].shape for name in models}
     for name, shape in shapes.items():
@@ -249,8 +252,9 @@ def exact_similarities(one: Vectors, other: Vectors, items: Items) -> Floats:
     a = one[items].astype(np.float64)
     b = other[items].astype(np.float64)
     dots = (a * b).sum(axis=1)
-    scales = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-    return np.asarray(np.clip(dots / scales, -1.0, 1.0), np.float64)
+    squares = (a * a).sum(axis=1) * (b * b).sum(axis=1)
+    cosines = dots / np.sqrt(squares)
+    return np.asarray(np.clip(cosines, -1.0, 1.0), np.float64)
 
 
 _BLOCK = 1 << 18
@@ -287,7 +291,8 @@ class InstructionVectors:
         out = np.empty((len(targets), self.size), np.float32)
 
         def put(start: int, stop: int, block: Singles) -> None:
-            np.multiply(products(block, targets), self._scales[start:stop], out=out[:, start:stop])
+            scales = self._scales[start:stop]
+            np.multiply(products(block, targets), scales, out=out[:, start:stop])
 
         self._sweep(put)
         return out
@@ -303,7 +308,8 @@ class InstructionVectors:
     def exact_rows(self, items: Items) -> Floats:
         """Vectors of some instructions, of length 1, shape (m, d); equal rows stay equal."""
         rows = self.vectors[items].astype(np.float64)
-        return np.asarray(rows / np.sqrt((rows * rows).sum(axis=1, keepdims=True)), np.float64)
+        squares = (rows * rows).sum(axis=1, keepdims=True)
+        return np.asarray(rows / np.sqrt(squares), np.float64)
 
     def _sweep(self, use: Callable[[int, int, Singles], None]) -> None:
         """Show all vectors to a function, block by block, as float32."""
@@ -329,7 +335,8 @@ class InstructionVectors:
                 np.einsum("nd,nd->n", block, block, out=squares[start:stop])
 
         self._sweep(put)
-        if len(bad := np.flatnonzero(~(squares < MAX_SQUARE))):
+        bad = np.flatnonzero(~(squares < MAX_SQUARE))
+        if len(bad):
             raise InputError(
                 f"{len(bad)} of {self.size} vectors of the instructions are not finite, the first"
                 f" in row {bad[0]}; allowed: finite numbers"
