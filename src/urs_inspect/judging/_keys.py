@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -116,9 +117,13 @@ def record_key(version: str, *materials: str) -> str:
     / 19**8 = 5.4e-7, and real words, which have vowels, more rarely: about so often another key has
     to be drawn.
     """
-    forms = {form for text in materials for form in (_squeezed(text), _squeezed(decoded(text)))}
+    forms = set()
+    for text in materials:
+        forms.add(_squeezed(text))
+        forms.add(_squeezed(decoded(text)))
     for attempt in itertools.count():
-        digest = hashlib.sha256(json.dumps([attempt, version, *materials]).encode()).digest()
+        about = json.dumps([attempt, version, *materials])
+        digest = hashlib.sha256(about.encode()).digest()
         number = int.from_bytes(digest)
         key = ""
         for _ in range(_LENGTH):
@@ -153,7 +158,10 @@ def near_key(written: str, key: str) -> bool:
         above = row
         row = [count]
         for place, wanted in enumerate(key):
-            row.append(min(above[place] + (letter != wanted), above[place + 1] + 1, row[place] + 1))
+            substituted = above[place] + (letter != wanted)
+            left_out = above[place + 1] + 1
+            added = row[place] + 1
+            row.append(min(substituted, left_out, added))
     return row[-1] <= most
 
 
@@ -164,9 +172,9 @@ def _has_near_key(squeezed: str, key: str) -> bool:
     """
     most = _edits(key)
     # Of one part more than there may be wrong letters, one part must be there as it is.
-    size = -(-len(key) // (most + 1))
-    starts = range(0, len(key), size)
-    anywhere = re.compile("|".join(f"(?={key[start : start + size]})" for start in starts))
+    size = math.ceil(len(key) / (most + 1))
+    parts = [key[start : start + size] for start in range(0, len(key), size)]
+    anywhere = re.compile("|".join(f"(?={part})" for part in parts))
     around = len(key) + most
     windows: list[tuple[int, int]] = []
     for match in anywhere.finditer(squeezed):
@@ -179,10 +187,9 @@ def _has_near_key(squeezed: str, key: str) -> bool:
 
 def _matches(text: str, key: str, most: int) -> bool:
     """Whether a part of the text is within `most` wrong letters of the key (Wu and Manber 1992)."""
-    places = {
-        letter: sum(1 << at for at, wanted in enumerate(key) if wanted == letter)
-        for letter in set(key)
-    }
+    places = dict.fromkeys(key, 0)
+    for place, letter in enumerate(key):
+        places[letter] |= 1 << place
     whole = 1 << (len(key) - 1)
     states = [(1 << wrong) - 1 for wrong in range(most + 1)]
     for letter in text:
@@ -192,7 +199,8 @@ def _matches(text: str, key: str, most: int) -> bool:
         for wrong in range(1, most + 1):
             right = (before[wrong] << 1 | 1) & here
             added = before[wrong - 1]
-            substituted_or_left_out = (before[wrong - 1] | states[wrong - 1]) << 1 | 1
+            either = before[wrong - 1] | states[wrong - 1]
+            substituted_or_left_out = either << 1 | 1
             states.append(right | added | substituted_or_left_out)
         if states[most] & whole:
             return True
@@ -292,7 +300,10 @@ def _last_result(
 ) -> Read[ResultT]:
     """The result of the last object with the key, unless another contradicts it."""
     # An object around another with the key may be a stray pair of braces.
-    kept = [part for part in telling if not any(_holds(part.span, inner.span) for inner in telling)]
+    kept = []
+    for part in telling:
+        if not any(_holds(part.span, inner.span) for inner in telling):
+            kept.append(part)
     last = kept[-1].result
     if together and len(kept) > 1:
         last = read("\n".join(part.text for part in kept))
@@ -300,19 +311,23 @@ def _last_result(
         return Read(last, False)
     earlier = [part.result for part in kept[:-1] if not isinstance(part.result, JudgeFailure)]
     span = kept[-1].span
-    contradiction = _contradiction(last, earlier, read(text[span.end :]))
+    later = read(text[span.end :])
+    contradiction = _contradiction(last, earlier, later)
     if contradiction is not None:
         return Read(contradiction, False)
+    record = text[span.start : span.end]
     return Read(
         last,
         unkeyed=False,
-        near_key=key not in text[span.start : span.end].casefold(),
+        near_key=key not in record.casefold(),
         several_records=any(_differ(_final(last), _final(result)) for result in earlier),
     )
 
 
 def _contradiction(
-    last: ResultT, earlier: Sequence[ResultT], later: ResultT | JudgeFailure
+    last: ResultT,
+    earlier: Sequence[ResultT],
+    later: ResultT | JudgeFailure,
 ) -> JudgeFailure | None:
     """Why the last result with the key must not count.
 
@@ -323,9 +338,9 @@ def _contradiction(
             "The last JSON object lacks something, and an earlier one has another final result."
         )
         return JudgeFailure("conflicting_scores", detail)
-    if isinstance(later, JudgeFailure) or (isinstance(later, _OfParts) and later.missing):
+    if isinstance(later, JudgeFailure) or later == last:
         return None
-    if later == last:
+    if isinstance(later, _OfParts) and later.missing:
         return None
     detail = f'A JSON object without "{KEY}" follows the one with it, and its results are others.'
     return JudgeFailure("conflicting_scores", detail)
@@ -358,12 +373,15 @@ class _Part(Generic[ResultT]):
 
 
 def _innermost(
-    text: str, span: Span, closed: list[Span], read: Reader[ResultT], wrappers: Collection[str]
+    text: str,
+    span: Span,
+    closed: list[Span],
+    read: Reader[ResultT],
+    wrappers: Collection[str],
 ) -> list[_Part[ResultT]]:
     """The object with the key; if it has no result, also the objects around it."""
-    around = [
-        outer for outer in closed if _holds(outer, span)
-    ]  # the one that opens last, the innermost, comes first
+    # The one that opens last, the innermost, comes first.
+    around = [outer for outer in closed if _holds(outer, span)]
     parts: list[_Part[ResultT]] = []
     for candidate in [span, *around[:_MAX_AROUND]]:
         inner = text[candidate.start : candidate.end]
@@ -379,7 +397,10 @@ def _innermost(
 
 
 def _quoted(
-    text: str, read: Reader[ResultT], wrappers: Collection[str], start: int = 0
+    text: str,
+    read: Reader[ResultT],
+    wrappers: Collection[str],
+    start: int = 0,
 ) -> Iterator[Span]:
     """Objects inside an object that have a result of their own.
 
@@ -434,19 +455,26 @@ def _own(text: str, key: str, closed: list[Span]) -> list[Span]:
     own: set[Span] = set()
     for place, _ in _key_places(text, key)[-_MAX_KEYS:]:
         around = next((span for span in closed if span.start < place < span.end), None)
-        if around is None and re.search(
-            rf"{KEY}\W{{1,9}}\Z", text[max(0, place - 20) : place], re.IGNORECASE
-        ):
-            starts = {span.start for span in closed}
-            opened = (
-                at
-                for at in range(place, -1, -1)
-                if text[at : at + 1] in ("{", "｛") and at not in starts
-            )
-            around = next((Span(at, len(text)) for at in opened), None)
+        if around is None and _is_named_key(text, place):
+            around = _unclosed(text, place, closed)
         if around is not None:
             own.add(around)
     return sorted(own)
+
+
+def _is_named_key(text: str, place: int) -> bool:
+    """Whether the name of the entry stands before a place."""
+    before = text[max(0, place - 20) : place]
+    return re.search(rf"{KEY}\W{{1,9}}\Z", before, re.IGNORECASE) is not None
+
+
+def _unclosed(text: str, place: int, closed: list[Span]) -> Span | None:
+    """The object that begins last before a place and is never closed."""
+    starts = {span.start for span in closed}
+    for start in range(place, -1, -1):
+        if text[start : start + 1] in ("{", "｛") and start not in starts:
+            return Span(start, len(text))
+    return None
 
 
 def _holds(outer: Span, inner: Span) -> bool:
@@ -456,17 +484,14 @@ def _holds(outer: Span, inner: Span) -> bool:
 def _read_unkeyed(text: str, key: str, read: Reader[ResultT], needs_key: bool) -> Read[ResultT]:
     wrong = _other_key(text, read)
     if wrong:
-        return Read(
-            JudgeFailure("wrong_key", f'The "{KEY}" of the JSON object is {wrong}, not "{key}".'),
-            False,
-        )
+        detail = f'The "{KEY}" of the JSON object is {wrong}, not "{key}".'
+        return Read(JudgeFailure("wrong_key", detail), False)
     result = read(text)
     if isinstance(result, JudgeFailure):
         return Read(result, False)
     if needs_key:
-        return Read(
-            JudgeFailure("no_key", f'The JSON object has no "{KEY}"; it must be "{key}".'), True
-        )
+        detail = f'The JSON object has no "{KEY}"; it must be "{key}".'
+        return Read(JudgeFailure("no_key", detail), True)
     return Read(result, True)
 
 
@@ -488,6 +513,7 @@ def _other_key(text: str, read: Reader[ResultT]) -> str:
         # An entry of a list may name its criterion in this way: [{"key": "Factuality", "score":
         # 8}].
         scored = any(name.strip().casefold() in _ENTRY_SCORES for name, _ in pairs)
-        if not (scored and _ENTRY_LEAD.search(text[max(0, span.start - 20) : span.start])):
+        before = text[max(0, span.start - 20) : span.start]
+        if not (scored and _ENTRY_LEAD.search(before)):
             return json.dumps(written[0][:40], ensure_ascii=False)
     return ""

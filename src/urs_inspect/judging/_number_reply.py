@@ -93,7 +93,8 @@ def read_result(text: str) -> Decimal | None:
     """
     spoken = _THOUGHT.sub("", text)[-_LONGEST:]
     for box in reversed(_BOX.findall(spoken)):
-        if (value := _last(_plain(box))) is not None:
+        value = _last(_plain(box))
+        if value is not None:
             return value
     return _last(_plain(spoken))
 
@@ -107,16 +108,18 @@ def chinese_number(text: str) -> int | None:
     if match is None or not any(unit in text for unit in "十百千"):
         return None
     thousands, _, hundreds, _, tens, ten, _, ones = match.groups()
-    return (
-        1000 * _digit(thousands)
-        + 100 * _digit(hundreds)
-        + (10 * (_digit(tens) or 1) if ten else 0)
-        + _digit(ones)
-    )
+    number = 1000 * _digit(thousands) + 100 * _digit(hundreds) + _digit(ones)
+    if ten:
+        number += 10 * (_digit(tens) or 1)
+    return number
 
 
 def _digit(character: str | None) -> int:
-    return 2 if character == "两" else _DIGITS.index(character) + 1 if character else 0
+    if not character:
+        return 0
+    if character == "两":
+        return 2
+    return _DIGITS.index(character) + 1
 
 
 def _plain(text: str) -> str:
@@ -149,7 +152,10 @@ def _last(text: str) -> Decimal | None:
         else:
             found[kind] = value
     kinds: tuple[_Kind, ...] = ("answer", "statement", "mention")
-    return next((found[kind] for kind in kinds if kind in found), item)
+    for kind in kinds:
+        if kind in found:
+            return found[kind]
+    return item
 
 
 def _continues(end: int, by_equations: bool, text: str, start: int, equation: bool) -> bool:
@@ -183,9 +189,12 @@ def _value(expression: str) -> Decimal | None:
     """The last side of an equation that is one number."""
     for side in reversed(_EQUALS.split(expression)):
         written = side.strip()
-        if re.fullmatch(_NUMBER, written.removeprefix("-")):
-            value = _number(written.removeprefix("-"))
-            return value.copy_negate() if value is not None and written.startswith("-") else value
+        size = written.removeprefix("-")
+        if re.fullmatch(_NUMBER, size):
+            value = _number(size)
+            if value is not None and size != written:
+                return value.copy_negate()
+            return value
     return None
 
 
@@ -193,8 +202,10 @@ def _number(written: str) -> Decimal | None:
     whole, *decimals = written.split(".")
     if len(decimals) > 1:
         return None  # a version or a date
-    grouped = _GROUPED.fullmatch(whole)
-    digits = re.sub(r"[^0-9]", "", whole) if grouped else re.split(r"[^0-9]", whole)[-1]
+    groups = re.split(r"[^0-9]", whole)
+    digits = groups[-1]
+    if _GROUPED.fullmatch(whole):
+        digits = "".join(groups)
     return Decimal(".".join([digits, *decimals]))
 
 

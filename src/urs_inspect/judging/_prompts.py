@@ -66,11 +66,10 @@ class PromptBuilder:
         """
         self.rubric = rubric
         self._taken = scores_taken(rubric)
-        self._frames = {
-            (intent, language): _intent_frame(rubric, intent, language)
-            for intent in rubric.intents
-            for language in rubric.languages
-        }
+        self._frames: dict[tuple[str, str], Frame] = {}
+        for intent in rubric.intents:
+            for language in rubric.languages:
+                self._frames[intent, language] = _intent_frame(rubric, intent, language)
 
     def build(
         self, intent: str, language: str, *, question: str, reference: str, answer: str
@@ -91,9 +90,8 @@ class PromptBuilder:
             The prompt.
         """
         materials = {"question": question, "reference": reference, "answer": answer}
-        return replace(
-            self._frames[intent, language].prompt(materials, self._taken), language=language
-        )
+        prompt = self._frames[intent, language].prompt(materials, self._taken)
+        return replace(prompt, language=language)
 
 
 def scores_taken(rubric: Rubric) -> Taken:
@@ -104,13 +102,12 @@ def scores_taken(rubric: Rubric) -> Taken:
     names = rubric.keys_by_spelling
 
     def takes(entry: Entry) -> bool:
-        if (
-            entry.name in SCORED_NAMES
-        ):  # "criterion": "Factuality", with its score in the next entry
+        # "criterion": "Factuality", with its score in the next entry
+        if entry.name in SCORED_NAMES:
             return normalise_key(entry.value) in names
-        return entry.name in names and (
-            entry.is_object or isinstance(read_number(entry.name, entry.value), int)
-        )
+        if entry.name not in names:
+            return False
+        return entry.is_object or isinstance(read_number(entry.name, entry.value), int)
 
     return Taken(lambda text: injected_scores(text, rubric), takes)
 
@@ -133,26 +130,27 @@ def _intent_frame(rubric: Rubric, intent_id: str, language: str) -> Frame:
     texts = rubric.languages[language]
     terms = {key: rubric.criteria[key][language] for key in intent.criteria}
     criteria = [{"id": key, **term.model_dump()} for key, term in terms.items()]
+    bands = []
+    for (low, high), description in zip(rubric.bands, texts.bands, strict=True):
+        bands.append({"low": low, "high": high, "description": description})
     context: dict[str, object] = {
         "intent": {"id": intent_id, **intent.text[language].model_dump()},
         "criteria": criteria,
         "dominant": [criterion for criterion in criteria if criterion["id"] in rubric.dominant],
-        "bands": [
-            {"low": low, "high": high, "description": text}
-            for (low, high), text in zip(rubric.bands, texts.bands, strict=True)
-        ],
+        "bands": bands,
         "reference_score": rubric.reference_score,
         "final_name": texts.final.name,
     }
+    names = [term.name for term in terms.values()]
     return build_frame(
         texts.frame,
-        f"prompt '{texts.frame_source}' (language {language})",
-        f"{rubric.name} {rubric.version}",
-        context,
-        ("question", "reference", "answer"),
-        ("question", "answer"),
-        dict.fromkeys([*(term.name for term in terms.values()), texts.final.name], PLACEHOLDER),
-        _VALUES,
+        place=f"prompt '{texts.frame_source}' (language {language})",
+        version=f"{rubric.name} {rubric.version}",
+        context=context,
+        materials=("question", "reference", "answer"),
+        needed=("question", "answer"),
+        example=dict.fromkeys([*names, texts.final.name], PLACEHOLDER),
+        values=_VALUES,
     )
 
 
@@ -178,9 +176,11 @@ def _verdicts_taken(asked: tuple[str, ...]) -> Taken:
 
 @lru_cache(maxsize=16)
 def _ratings_taken(lowest: int, highest: int) -> Taken:
-    return taken_by_name(
-        RATING_NAMES, lambda value: isinstance(read_number("score", value, lowest, highest), int)
-    )
+
+    def is_rating(value: str) -> bool:
+        return isinstance(read_number("score", value, lowest, highest), int)
+
+    return taken_by_name(RATING_NAMES, is_rating)
 
 
 _SIMILARITIES_TAKEN = taken_by_name(SIMILARITY_NAMES, bool)
@@ -192,7 +192,11 @@ _PAIR = ("prompt", "response_1", "response_2")
 
 
 def joint_prompt(
-    scenario: str, dimensions: Sequence[str], prompt: str, first: str, second: str
+    scenario: str,
+    dimensions: Sequence[str],
+    prompt: str,
+    first: str,
+    second: str,
 ) -> JudgePrompt:
     """Ask for a verdict on every dimension of a scenario given, and overall, in one reply.
 
@@ -203,16 +207,15 @@ def joint_prompt(
 
 
 def dimension_prompt(
-    scenario: str, dimension: str, prompt: str, first: str, second: str
+    scenario: str,
+    dimension: str,
+    prompt: str,
+    first: str,
+    second: str,
 ) -> JudgePrompt:
     """Ask for a verdict on one dimension only."""
-    return _pair_prompt(
-        _dimensions_frame("per_dimension", scenario, (dimension,)),
-        (dimension,),
-        prompt,
-        first,
-        second,
-    )
+    frame = _dimensions_frame("per_dimension", scenario, (dimension,))
+    return _pair_prompt(frame, (dimension,), prompt, first, second)
 
 
 def overall_prompt(prompt: str, first: str, second: str, *, ties: bool) -> JudgePrompt:
@@ -232,16 +235,18 @@ def _dimensions_frame(kind: str, scenario_id: str, dimensions: tuple[str, ...]) 
     taxonomy = load_taxonomy()
     scenario = taxonomy.scenario(scenario_id)
     verdict = {"comparison": "evidence and comparison on this dimension", "winner": WINNER}
-    overall = {"comparison": "weighing of all dimensions", "winner": WINNER}
-    joint: dict[str, object] = {**dict.fromkeys(dimensions, verdict), OVERALL: overall}
+    example: Mapping[str, object] = verdict
+    if kind == "joint":
+        overall = {"comparison": "weighing of all dimensions", "winner": WINNER}
+        example = {**dict.fromkeys(dimensions, verdict), OVERALL: overall}
+    defined = []
+    for name in dimensions:
+        defined.append({"name": name, "definition": scenario.dimensions[name]})
     context = {
         "scenario": {"name": scenario.name, "description": scenario.description},
-        "dimensions": [
-            {"name": name, "definition": scenario.dimensions[name]} for name in dimensions
-        ],
+        "dimensions": defined,
     }
     version = f"{_PAIRS_VERSION}, {taxonomy.name} {taxonomy.version}"
-    example = joint if kind == "joint" else verdict
     return template_frame(f"{kind}.jinja", version, _PAIR, context, example, _VALUES)
 
 
@@ -255,7 +260,12 @@ def _overall_frame(ties: bool) -> Frame:
 
 
 def rating_prompt(
-    prompt: str, response: str, reference: str, *, lowest: int, highest: int
+    prompt: str,
+    response: str,
+    reference: str,
+    *,
+    lowest: int,
+    highest: int,
 ) -> JudgePrompt:
     """Ask for one rating of a response on a scale of whole numbers; the reference may be empty."""
     frame = _rating_frame(lowest, highest, bool(reference.strip()))
@@ -294,7 +304,13 @@ def comparison_languages() -> tuple[str, ...]:
 
 
 def choice_prompt(
-    scenario: str, language: str, prompt: str, first: str, second: str, *, reference: str = ""
+    scenario: str,
+    language: str,
+    prompt: str,
+    first: str,
+    second: str,
+    *,
+    reference: str = "",
 ) -> JudgePrompt:
     """Ask which of two responses is better by the criteria of a kind of task.
 
@@ -304,8 +320,14 @@ def choice_prompt(
     `comparison_languages()`.
     """
     frame = _choice_frame(scenario, language, bool(reference.strip()))
-    material = {"prompt": prompt, "reference": reference, "response_1": first, "response_2": second}
-    return replace(frame.prompt(material, _verdicts_taken((OVERALL,))), language=language)
+    materials = {
+        "prompt": prompt,
+        "reference": reference,
+        "response_1": first,
+        "response_2": second,
+    }
+    filled = frame.prompt(materials, _verdicts_taken((OVERALL,)))
+    return replace(filled, language=language)
 
 
 @lru_cache(maxsize=32)
@@ -329,9 +351,8 @@ def _choice_frame(scenario: str, language: str, has_reference: bool) -> Frame:
 
 @lru_cache(maxsize=1)
 def _comparison_texts() -> Mapping[str, Any]:
-    texts: Mapping[str, Any] = yaml.safe_load(
-        (_HERE / "comparison_scenarios.yaml").read_text(encoding="utf-8")
-    )
+    source = (_HERE / "comparison_scenarios.yaml").read_text(encoding="utf-8")
+    texts: Mapping[str, Any] = yaml.safe_load(source)
     return texts
 
 
@@ -354,9 +375,8 @@ def letter_prompt(prompt: str, first: str, second: str) -> JudgePrompt:
 
 @lru_cache(maxsize=1)
 def _letter_frame() -> Frame:
-    return template_frame(
-        "letter.jinja", "pair letter 1", _PAIR, {"letters": list(_MEANINGS.items())}
-    )
+    context = {"letters": list(_MEANINGS.items())}
+    return template_frame("letter.jinja", "pair letter 1", _PAIR, context)
 
 
 OTHER = "default"
@@ -371,15 +391,14 @@ def scenario_prompt(prompt: str) -> JudgePrompt:
 @lru_cache(maxsize=1)
 def _scenario_frame() -> Frame:
     taxonomy = load_taxonomy()
-    scenarios = [
-        {"id": name, "name": scenario.name, "description": scenario.description}
-        for name, scenario in taxonomy.scenarios.items()
-    ]
+    scenarios = []
+    for name, scenario in taxonomy.scenarios.items():
+        described = {"id": name, "name": scenario.name, "description": scenario.description}
+        scenarios.append(described)
+    context = {"scenarios": scenarios, "other": OTHER}
     example = {"reasons": "what the person wants, and why this kind", "scenario": "the_kind"}
     version = f"scenario 2, {taxonomy.name} {taxonomy.version}"
-    return template_frame(
-        "scenario.jinja", version, ("prompt",), {"scenarios": scenarios, "other": OTHER}, example
-    )
+    return template_frame("scenario.jinja", version, ("prompt",), context, example)
 
 
 def similarity_prompt(first: str, second: str) -> JudgePrompt:
@@ -415,19 +434,21 @@ def case_review_prompt(rubric: Rubric, language: str, question: str) -> JudgePro
         raise InputError(
             f"judge_language: unknown value '{language}'; allowed: {choices(REVIEW_LANGUAGES)}"
         )
-    intents = tuple(
-        (name, intent.text[language].definition) for name, intent in rubric.intents.items()
-    )
-    frame = _case_review_frame(f"{rubric.name} {rubric.version}", language, intents)
-    return replace(frame.prompt({"question": question}, _REVIEWS_TAKEN), language=language)
+    intents = []
+    for name, intent in rubric.intents.items():
+        intents.append((name, intent.text[language].definition))
+    frame = _case_review_frame(f"{rubric.name} {rubric.version}", language, tuple(intents))
+    prompt = frame.prompt({"question": question}, _REVIEWS_TAKEN)
+    return replace(prompt, language=language)
 
 
 @lru_cache(maxsize=8)
 def _case_review_frame(rubric: str, language: str, intents: tuple[tuple[str, str], ...]) -> Frame:
     example = {
-        **dict.fromkeys(
-            ("understandable", "self_contained", "personal_data", "harmful"), YES_OR_NO
-        ),
+        "understandable": YES_OR_NO,
+        "self_contained": YES_OR_NO,
+        "personal_data": YES_OR_NO,
+        "harmful": YES_OR_NO,
         "intent": "the_intent",
         "plausible_intents": ["the_intent", "another_one"],
     }
@@ -446,27 +467,33 @@ def orders_of(orders: str, sample_id: str, seed: int) -> list[First]:
         return ["a", "b"]
     if orders == "ab":
         return ["a"]
-    return ["b" if hashlib.sha256(f"order/{seed}/{sample_id}".encode()).digest()[0] & 1 else "a"]
+    digest = hashlib.sha256(f"order/{seed}/{sample_id}".encode()).digest()
+    is_odd = digest[0] & 1
+    return ["b" if is_odd else "a"]
 
 
 def pair_calls(
-    protocol: str, facts: dict[str, Any], first: First, ties: bool
+    protocol: str,
+    facts: dict[str, Any],
+    first: First,
+    ties: bool,
 ) -> list[tuple[First, tuple[str, ...], JudgePrompt]]:
     """The calls about a pair with one response shown first.
 
     What verdicts are asked for, and the prompt.
     """
-    shown = facts[f"response_{first}"], facts["response_b" if first == "a" else "response_a"]
+    second = "b" if first == "a" else "a"
+    shown = (facts[f"response_{first}"], facts[f"response_{second}"])
     prompt = facts["prompt"]
     dimensions = tuple(facts.get("dimensions", {}))
     if protocol == "joint" and dimensions:
-        asked = (*dimensions, OVERALL)
-        return [(first, asked, joint_prompt(facts["scenario"], dimensions, prompt, *shown))]
-    overall = (first, (OVERALL,), overall_prompt(prompt, *shown, ties=ties))
-    if protocol != "per_dimension":
-        return [overall]
-    single = [
-        (first, (name,), dimension_prompt(facts["scenario"], name, prompt, *shown))
-        for name in dimensions
-    ]
-    return [*single, overall]
+        joint = joint_prompt(facts["scenario"], dimensions, prompt, *shown)
+        return [(first, (*dimensions, OVERALL), joint)]
+    calls: list[tuple[First, tuple[str, ...], JudgePrompt]] = []
+    if protocol == "per_dimension":
+        for name in dimensions:
+            single = dimension_prompt(facts["scenario"], name, prompt, *shown)
+            calls.append((first, (name,), single))
+    overall = overall_prompt(prompt, *shown, ties=ties)
+    calls.append((first, (OVERALL,), overall))
+    return calls

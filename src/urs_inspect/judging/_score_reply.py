@@ -101,17 +101,20 @@ def _flat(
 
     `{"scores": {"Factuality": 8}, "Final Score": 7}`.
     """
-    if named := _named(pairs, rubric):
+    named = _named(pairs, rubric)
+    if named:
         yield named
         return
     for key, value in pairs:
-        values = value if isinstance(value, list) and not isinstance(value, Pairs) else [value]
+        is_list = isinstance(value, list) and not isinstance(value, Pairs)
+        values = value if is_list else [value]
         objects = [inner for inner in values if isinstance(inner, Pairs)]
-        if objects and depth and normalise_key(key) not in rubric.keys_by_spelling:
-            for inner in objects:
-                yield from _flat(inner, rubric, depth - 1)
-        else:
+        is_score = normalise_key(key) in rubric.keys_by_spelling
+        if is_score or not objects or not depth:
             yield key, value
+            continue
+        for inner in objects:
+            yield from _flat(inner, rubric, depth - 1)
 
 
 def _named(pairs: Sequence[tuple[str, Any]], rubric: Rubric) -> tuple[str, Any] | None:
@@ -119,14 +122,17 @@ def _named(pairs: Sequence[tuple[str, Any]], rubric: Rubric) -> tuple[str, Any] 
 
     None if it is another one.
     """
-    names = [
-        value
-        for key, value in pairs
-        if normalise_key(key) in SCORED_NAMES and isinstance(value, str)
-    ]
-    scores = [value for key, value in pairs if key.strip().casefold() in NESTED_KEYS]
-    names = [name for name in names if normalise_key(name) in rubric.keys_by_spelling]
-    return (names[0], scores[0]) if len(names) == len(scores) == 1 else None
+    names = []
+    scores = []
+    for key, value in pairs:
+        is_name = normalise_key(key) in SCORED_NAMES and isinstance(value, str)
+        if is_name and normalise_key(value) in rubric.keys_by_spelling:
+            names.append(value)
+        if key.strip().casefold() in NESTED_KEYS:
+            scores.append(value)
+    if len(names) == 1 and len(scores) == 1:
+        return names[0], scores[0]
+    return None
 
 
 def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
@@ -153,13 +159,15 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
         8
     """
     objects = list(score_objects(text, rubric))
-    if complete := [(span, scored) for span, scored in objects if scored.is_complete]:
+    complete = [(span, scored) for span, scored in objects if scored.is_complete]
+    if complete:
         return _check_last(complete, criteria)
-    if any(criterion in scored.values for _, scored in objects for criterion in criteria):
-        return JudgeFailure(
-            "missing_final",
-            "The JSON object has no final score, or is nested too deep: write one flat object.",
-        )
+    for _, scored in objects:
+        if not scored.values.keys().isdisjoint(criteria):
+            return JudgeFailure(
+                "missing_final",
+                "The JSON object has no final score, or is nested too deep: write one flat object.",
+            )
     return without_record(text, "the scores")
 
 
@@ -182,29 +190,32 @@ def _check_last(
 
     A fragment after it must not contradict it.
     """
-    span, chosen = max(
-        complete, key=lambda item: sum(criterion in item[1].values for criterion in criteria)
-    )
+
+    def named_criteria(record: tuple[Span, ScoreObject]) -> int:
+        _, scored = record
+        return sum(criterion in scored.values for criterion in criteria)
+
+    span, chosen = max(complete, key=named_criteria)
     for outer, around in complete:
-        if (
-            outer.start < span.start
-            and outer.end >= span.end
-            and _finals(around) != _finals(chosen)
-        ):
+        is_around = outer.start < span.start and outer.end >= span.end
+        if is_around and _finals(around) != _finals(chosen):
             return JudgeFailure(
                 "conflicting_scores",
                 "A score record stands inside another with another final score.",
             )
     result = _check(chosen, criteria)
-    if isinstance(result, ScoreRecord):
-        for later, fragment in complete:
-            final = _check(fragment, ()) if later.start >= span.end else None
-            if isinstance(final, ScoreRecord) and final.final != result.final:
-                detail = (
-                    f"A record with the final score {final.final} follows one with {result.final}"
-                    " and all else."
-                )
-                return JudgeFailure("conflicting_scores", detail)
+    if isinstance(result, JudgeFailure):
+        return result
+    for later, fragment in complete:
+        if later.start < span.end:
+            continue
+        final = _check(fragment, ())
+        if isinstance(final, ScoreRecord) and final.final != result.final:
+            detail = (
+                f"A record with the final score {final.final} follows one with {result.final}"
+                " and all else."
+            )
+            return JudgeFailure("conflicting_scores", detail)
     return result
 
 
@@ -274,15 +285,17 @@ def _is_remark(text: str, highest: int) -> bool:
     if match is None:
         return False
     remark = (match["inside"] or match["after"] or "").strip()
-    return bool(
-        re.fullmatch(rf"(?:/|out of|满分)\s*{highest}\s*分?", remark)
-    ) or not _OTHER_NUMBER.search(remark)
+    if re.fullmatch(rf"(?:/|out of|满分)\s*{highest}\s*分?", remark):
+        return True
+    return not _OTHER_NUMBER.search(remark)
 
 
 def shown(value: Any) -> str:
     """A value as it stands in a message, cut to 60 characters."""
     text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    if len(text) <= 60:
+        return text
+    return text[:57] + "..."
 
 
 _LEAD = re.compile(r"^[\s#*>\-•\d.、()（）]*")
@@ -309,14 +322,19 @@ def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str, key: 
     any_reason = False
     for criterion, score in record.criteria.items():
         name = rubric.criteria[criterion][language].name
-        lines.append(f"### {name}: {'no whole number given' if score is None else score}")
-        if reason := parts.pop(criterion, "").strip():
+        given = "no whole number given" if score is None else score
+        lines.append(f"### {name}: {given}")
+        reason = parts.pop(criterion, "").strip()
+        if reason:
             any_reason = True
             lines.append(reason)
     if opening:
-        lines.insert(1 if any_reason else len(lines), opening)
-    if closing := parts.pop(FINAL, "").strip():
-        lines += [f"### {final}", closing]
+        place = 1 if any_reason else len(lines)
+        lines.insert(place, opening)
+    closing = parts.pop(FINAL, "").strip()
+    if closing:
+        lines.append(f"### {final}")
+        lines.append(closing)
     return "\n\n".join(lines)
 
 
@@ -342,29 +360,33 @@ def _without_scores(text: str, record: ScoreRecord, rubric: Rubric, key: str) ->
         return text
     before = text[: span.start]
     after = text[span.end :]
-    if (fence := _FENCE.search(before)) and (end := _FENCE_END.match(after)):
+    fence = _FENCE.search(before)
+    fence_end = _FENCE_END.match(after)
+    if fence and fence_end:
         before = before[: fence.start()]
-        after = after[end.end() :]
+        after = after[fence_end.end() :]
     return (before + after).strip()
 
 
 def _chosen(
-    text: str, complete: Sequence[Span], record: ScoreRecord, rubric: Rubric, key: str
+    text: str,
+    complete: Sequence[Span],
+    record: ScoreRecord,
+    rubric: Rubric,
+    key: str,
 ) -> Span | None:
     """The object from which the record was read.
 
     The last with the key, else the last with these scores.
     """
-    for span in complete if key else ():
+    for span in complete:
         if holds_key(text[span.start : span.end], key):
             return span
     criteria = tuple(record.criteria)
-    same = (
-        span
-        for span in complete
-        if read_reply(text[span.start : span.end], rubric, criteria) == record
-    )
-    return next(same, complete[0] if complete else None)
+    for span in complete:
+        if read_reply(text[span.start : span.end], rubric, criteria) == record:
+            return span
+    return complete[0] if complete else None
 
 
 def _parts(text: str, rubric: Rubric, keys: set[str]) -> dict[str, str]:
@@ -393,11 +415,11 @@ def _heading(line: str, rubric: Rubric) -> tuple[str, str]:
     if len(name) > _MAX_HEADING:
         return "", ""
     rest = body[len(name) :]
-    if (brackets := _BRACKETS.match(rest)) and _is_label(brackets.group(1), rubric):
+    brackets = _BRACKETS.match(rest)
+    if brackets and _is_label(brackets.group(1), rubric):
         rest = rest[brackets.end() :]
-    return rubric.keys_by_spelling.get(normalise_key(name), ""), rest.lstrip(" *:：-—–").rstrip(
-        " *"
-    )
+    key = rubric.keys_by_spelling.get(normalise_key(name), "")
+    return key, rest.lstrip(" *:：-—–").rstrip(" *")
 
 
 def _is_label(text: str, rubric: Rubric) -> bool:

@@ -88,17 +88,18 @@ def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
     unknown: list[str] = []
     for key, value in _entries(text, names):
         verdict = _verdict(value)
-        if (name := names.get(normalise_key(key))) is not None:
+        name = names.get(normalise_key(key))
+        if name is not None:
             given[name].add(verdict)
         elif isinstance(value, Pairs) and verdict is not None:
             unknown.append(key[:_MAX_NAME])
     verdicts = {name: _single(words) for name, words in given.items()}
     if any(verdict is not None for verdict in verdicts.values()):
         return Verdicts(verdicts, tuple(dict.fromkeys(unknown)))
-    if conflicting := [name for name, words in given.items() if len(words - {None}) > 1]:
-        return JudgeFailure(
-            "conflicting_verdicts", f"There are several verdicts on {', '.join(conflicting)}."
-        )
+    conflicting = [name for name, words in given.items() if len(words - {None}) > 1]
+    if conflicting:
+        detail = f"There are several verdicts on {', '.join(conflicting)}."
+        return JudgeFailure("conflicting_verdicts", detail)
     return without_record(text, "verdicts on what was asked")
 
 
@@ -123,7 +124,9 @@ def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
         >>> read_verdict('{"winner": "1"}')
         '1'
     """
-    names = {normalise_key(name)} | (_OVERALL_SPELLINGS if name == OVERALL else set())
+    names = {normalise_key(name)}
+    if name == OVERALL:
+        names |= _OVERALL_SPELLINGS
     words = _single_words(text, names)
     if not words:
         return without_record(text, "a winner")
@@ -131,7 +134,8 @@ def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
     verdict = _single(verdicts)
     if verdict is not None:
         return verdict
-    written = ", ".join(dict.fromkeys(shown(_written_winner(word)) for word in words))[:_MAX_SAID]
+    winners = dict.fromkeys(shown(_written_winner(word)) for word in words)
+    written = ", ".join(winners)[:_MAX_SAID]
     if None in verdicts:
         return JudgeFailure("unparseable", f"The winner is {written}, not 1, 2 or tie.")
     return JudgeFailure("conflicting_verdicts", f"There are several winners: {written}.")
@@ -225,33 +229,37 @@ def _entries(text: str, names: Collection[str]) -> list[tuple[str, Any]]:
     straight = text.translate(_STRAIGHT)
     for candidate in dict.fromkeys((text, straight)):
         objects, broken = _parsed(candidate)
-        about = [(start, end, list(_flat(pairs))) for start, end, pairs in objects]
-        about = [item for item in about if _names_in(item[2]) & set(names)]
+        about = []
+        for start, end, pairs in objects:
+            flat = list(_flat(pairs))
+            if not _names_in(flat).isdisjoint(names):
+                about.append((start, end, flat))
         if about:
             break
     else:
         return _loose_entries(straight)
-    start, end, entries = about[-1]
+    start, end, entries = about.pop()
     held = _names_in(entries)
-    for earlier, its_end, pairs in reversed(
-        about[:-1]
-    ):  # a judge may write one object per dimension
-        if not _BETWEEN.fullmatch(candidate, its_end, start) or held & _names_in(pairs) & set(
-            names
-        ):
+    # A judge may write one object per dimension.
+    for earlier, its_end, pairs in reversed(about):
+        its_names = _names_in(pairs)
+        is_repeated = held & its_names & set(names)
+        if is_repeated or not _BETWEEN.fullmatch(candidate, its_end, start):
             break
         start = earlier
-        held = held | _names_in(pairs)
+        held |= its_names
         entries = pairs + entries
-    if (around := _around(candidate, broken, start)) is not None:
-        return entries + [
-            entry
-            for entry in _loose_entries(straight[around:])
-            if normalise_key(entry[0]) not in held
-        ]
-    later = [at for at in broken if at >= end]
-    after = _loose_entries(straight[later[0] :]) if later else []
-    return after if _names_in(after) & set(names) else entries
+    around = _around(candidate, broken, start)
+    if around is not None:
+        for entry in _loose_entries(straight[around:]):
+            if normalise_key(entry[0]) not in held:
+                entries.append(entry)
+        return entries
+    for place in broken:
+        if place >= end:
+            after = _loose_entries(straight[place:])
+            return entries if _names_in(after).isdisjoint(names) else after
+    return entries
 
 
 def _single_words(text: str, names: Collection[str]) -> list[Any]:
@@ -259,23 +267,25 @@ def _single_words(text: str, names: Collection[str]) -> list[Any]:
     straight = text.translate(_STRAIGHT)
     for candidate in dict.fromkeys((text, straight)):
         objects, broken = _parsed(candidate)
-        telling = [
-            (start, end, words)
-            for start, end, pairs in objects
-            if (words := _winners(pairs, names))
-        ]
-        if telling:
-            start, end, words = telling[-1]
-            around = _around(candidate, broken, start)
-            later = [at for at in broken if at >= end] if around is None else [around]
-            return (_loose_winners(straight[later[0] :]) if later else []) or words
+        for start, end, pairs in reversed(objects):
+            words = _winners(pairs, names)
+            if not words:
+                continue
+            place = _around(candidate, broken, start)
+            if place is None:
+                place = next((after for after in broken if after >= end), None)
+            if place is None:
+                return words
+            return _loose_winners(straight[place:]) or words
     return _loose_winners(straight)
 
 
 def _around(text: str, broken: Sequence[int], start: int) -> int | None:
     """Where the broken object begins that holds what begins at `start`."""
-    before = [at for at in broken if at < start]
-    return before[-1] if before and "}" not in text[before[-1] : start] else None
+    before = [place for place in broken if place < start]
+    if not before or "}" in text[before[-1] : start]:
+        return None
+    return before[-1]
 
 
 def _names_in(pairs: Iterable[tuple[str, Any]]) -> set[str]:
@@ -290,15 +300,20 @@ def _flat(pairs: Pairs, depth: int = 0) -> Iterator[tuple[str, Any]]:
     An object that names what it is about is one pair itself (`{"dimension": "Clarity", "winner":
     "1"}`).
     """
-    if _own_winners(pairs) and (name := _name_of(pairs)):
+    name = _name_of(pairs)
+    if name and _own_winners(pairs):
         yield name, pairs
         return
     for key, inner in pairs:
-        if isinstance(inner, Pairs) and inner and not _own_winners(inner) and depth < _MAX_DEPTH:
-            yield from _flat(inner, depth + 1)
-        elif isinstance(inner, list) and not isinstance(inner, Pairs):
-            named = (item for item in inner if isinstance(item, Pairs))
-            yield from ((name, item) for item in named if (name := _name_of(item)))
+        if isinstance(inner, Pairs):
+            if inner and not _own_winners(inner) and depth < _MAX_DEPTH:
+                yield from _flat(inner, depth + 1)
+            else:
+                yield key, inner
+        elif isinstance(inner, list):
+            for item in inner:
+                if isinstance(item, Pairs) and _name_of(item):
+                    yield _name_of(item), item
         else:
             yield key, inner
 
@@ -308,11 +323,15 @@ def _winners(pairs: Pairs, names: Collection[str]) -> list[Any]:
 
     Itself, or else about one of the names, or else about anything.
     """
-    if own := _own_winners(pairs):
+    own = _own_winners(pairs)
+    if own:
         return own
     flat = list(_flat(pairs))
     about = [inner for key, inner in flat if normalise_key(key) in names]
-    return about or [inner for _, inner in flat if isinstance(inner, Pairs) and _own_winners(inner)]
+    if about:
+        return about
+    objects = [inner for _, inner in flat if isinstance(inner, Pairs)]
+    return [inner for inner in objects if _own_winners(inner)]
 
 
 def _own_winners(pairs: Pairs) -> list[Any]:
@@ -322,7 +341,11 @@ def _own_winners(pairs: Pairs) -> list[Any]:
 def _name_of(pairs: Pairs) -> str:
     """What an object in a list is about: `[{"dimension": "Clarity", "winner": "1"}]`."""
     values = dict(pairs)
-    return next((values[key] for key in _NAME_KEYS if isinstance(values.get(key), str)), "")
+    for key in _NAME_KEYS:
+        name = values.get(key)
+        if isinstance(name, str):
+            return name
+    return ""
 
 
 def _verdict(value: object) -> Shown | None:
@@ -344,7 +367,9 @@ def _written_winner(value: object) -> object:
 def _as_dicts(value: object) -> object:
     if isinstance(value, Pairs):
         return {key: _as_dicts(inner) for key, inner in value}
-    return [_as_dicts(inner) for inner in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_as_dicts(inner) for inner in value]
+    return value
 
 
 _CLOSING = re.compile(r"""[\s}\],;"'`]*""")
@@ -385,16 +410,15 @@ def _loose_entries(text: str) -> list[tuple[str, Any]]:
     entries: list[tuple[str, Any]] = []
     matches = list(_KEY.finditer(text))
     nested = [match for match in matches if match.group(3)]
-    limits = [*(match.start() for match in nested), len(text)]
-    for match, limit in zip(nested, limits[1:], strict=True):
+    plain = [match for match in matches if not match.group(3)]
+    starts = [match.start() for match in nested]
+    for match, limit in zip(nested, [*starts[1:], len(text)], strict=False):
         words = _loose_winners(text[match.end() : limit])
         if len({read_word(word) for word in words}) == 1:
-            entries.append((match.group(1) or match.group(2), Pairs([("winner", words[0])])))
-    entries += [
-        (match.group(1) or match.group(2), _value(match, 4))
-        for match in matches
-        if not match.group(3)
-    ]
+            winner = Pairs([("winner", words[0])])
+            entries.append((match.group(1) or match.group(2), winner))
+    for match in plain:
+        entries.append((match.group(1) or match.group(2), _value(match, 4)))
     return [(key, value) for key, value in entries if _verdict(value) is not None]
 
 
@@ -403,7 +427,8 @@ def _loose_winners(text: str) -> list[str]:
     text = _without_quotations(text)
     matches = list(_QUOTED_WINNER.finditer(text)) or list(_BARE_WINNER.finditer(text))
     words = [_value(match, 1) for match in matches]
-    return words[-1:] if matches and _CLOSING.fullmatch(text, matches[-1].end()) else words
+    is_last = bool(matches) and _CLOSING.fullmatch(text, matches[-1].end())
+    return words[-1:] if is_last else words
 
 
 def _value(match: re.Match[str], group: int) -> str:
