@@ -3,10 +3,11 @@
 import hashlib
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from logging import getLogger
 from pathlib import Path
 from typing import Any
@@ -148,14 +149,14 @@ def read_vote_columns(path: Path) -> VoteColumns:
         raise InputError(f"{path}: must hold a mapping with the keys columns and winners")
     columns = _texts(raw.get("columns"), f"{path}: columns")
     winners = _texts(raw.get("winners"), f"{path}: winners")
-    if unknown := [name for name in columns if name not in _NEEDED]:
-        raise InputError(
-            f"{path}: columns: unknown key '{unknown[0]}'; allowed: {choices(_NEEDED)}"
-        )
-    if unknown := [meaning for meaning in winners.values() if meaning not in _MEANINGS]:
-        raise InputError(
-            f"{path}: winners: unknown meaning '{unknown[0]}'; allowed: {choices(_MEANINGS)}"
-        )
+    for name in columns:
+        if name not in _NEEDED:
+            raise InputError(f"{path}: columns: unknown key '{name}'; allowed: {choices(_NEEDED)}")
+    for meaning in winners.values():
+        if meaning not in _MEANINGS:
+            raise InputError(
+                f"{path}: winners: unknown meaning '{meaning}'; allowed: {choices(_MEANINGS)}"
+            )
     return VoteColumns(columns, winners)
 
 
@@ -164,7 +165,10 @@ def _texts(given: object, place: str) -> dict[str, str]:
         return {}
     if not isinstance(given, dict):
         raise InputError(f"{place}: must be a mapping of names to texts")
-    return {str(name): _LEFT_OUT if value is None else str(value) for name, value in given.items()}
+    texts = {}
+    for name, value in given.items():
+        texts[str(name)] = _LEFT_OUT if value is None else str(value)
+    return texts
 
 
 _BETWEEN = "-vs-"
@@ -172,6 +176,7 @@ _LONGEST_NAME = 200
 _ARENA_VOTER = "arena_user"
 """Name of voters of the Chatbot Arena in the annotations of the MAD paper."""
 _ORIGIN = ("judge", "annotator", "source", "id")
+_SUBJECT = ("id", "instruction", "question_id", "response_1")
 _SIDES = ((1, "a"), (2, "b"))
 
 
@@ -201,8 +206,9 @@ def read_vote_list(
         except InputError as error:
             faults.append(f"{path}: {row.place}: {error}")
     if faults:
-        more = f" (and {len(faults) - 1} more such faults)" if len(faults) > 1 else ""
-        raise InputError(f"{faults[0]}{more}")
+        first, *others = faults
+        more = f" (and {len(others)} more such faults)" if others else ""
+        raise InputError(f"{first}{more}")
     if left_out:
         say(
             f"{path}: left out {counted(left_out, 'vote')} with a winner that --columns calls"
@@ -251,11 +257,17 @@ def _vote(path: Path, row: Row) -> Vote:
             "a vote on a comparison; name the log or file with the comparisons, and this file with"
             " --votes"
         )
-    arena = "output" in values and "winner" not in values
-    first, second = _models_of_file(path) if arena else _models_of_row(values)
+    is_arena = "output" in values and "winner" not in values
+    if is_arena:
+        first, second = _models_of_file(path)
+        winner = values["output"]
+        known = {"judge": _ARENA_VOTER, "source": path.name, **values}
+    else:
+        first, second = _models_of_row(values)
+        winner = values["winner"]
+        known = values
     if first == second:
         raise InputError(f"'{first}' is compared with itself; two models are needed")
-    winner = values["output" if arena else "winner"]
     try:
         outcome = outcome_of(winner, first, second)
     except InputError as error:
@@ -263,14 +275,13 @@ def _vote(path: Path, row: Row) -> Vote:
             f"{error}; `urs-inspect rank --columns FILE.yaml` can say what it means"
         ) from None
     battle = Battle(first, second, outcome, _cluster(path, row))
-    known = {"judge": _ARENA_VOTER, "source": path.name, **values} if arena else values
     content = {**_data(row), **known}
-    responses = tuple(
-        content.get(f"response_{number}", content.get(f"response_{side}"))
-        for number, side in _SIDES
-    )
+    responses = []
+    for number, side in _SIDES:
+        response = content.get(f"response_{number}", content.get(f"response_{side}"))
+        responses.append(response)
     identity = _identity(battle, known, content, *responses)
-    return Vote(battle, identity, responses=responses, facts=(known, content))
+    return Vote(battle, identity, responses=tuple(responses), facts=(known, content))
 
 
 def _models_of_file(path: Path) -> tuple[str, str]:
@@ -279,22 +290,29 @@ def _models_of_file(path: Path) -> tuple[str, str]:
         raise InputError(
             f"a vote with 'output' stands in a file named <model>{_BETWEEN}<model>.jsonl"
         )
-    return checked_name(names[0], "the file name"), checked_name(names[1], "the file name")
+    first, second = (checked_name(name, "the file name") for name in names)
+    return first, second
 
 
 def _models_of_row(values: Mapping[str, Any]) -> tuple[str, str]:
-    if missing := [key for key in _NEEDED if key not in values]:
-        raise InputError(f"'{missing[0]}' is missing; a vote needs model_a, model_b and winner")
+    for key in _NEEDED:
+        if key not in values:
+            raise InputError(f"'{key}' is missing; a vote needs model_a, model_b and winner")
     return _models(values)
 
 
 def _models(values: Mapping[str, Any]) -> tuple[str, str]:
-    first, second = (checked_name(values.get(key), key) for key in ("model_a", "model_b"))
+    first = checked_name(values.get("model_a"), "model_a")
+    second = checked_name(values.get("model_b"), "model_b")
     return first, second
 
 
 def _identity(
-    battle: Battle, values: dict[str, Any], content: dict[str, Any], first: object, second: object
+    battle: Battle,
+    values: dict[str, Any],
+    content: dict[str, Any],
+    first: object,
+    second: object,
 ) -> str:
     """The models with their responses, the winner, the instruction, and the voter or source.
 
@@ -302,11 +320,13 @@ def _identity(
     these. Empty if the file does not name the voter or the subject.
     """
     origin = [values.get(key) for key in _ORIGIN]
-    if not any(origin) or not any(
-        content.get(key) for key in ("id", "instruction", "question_id", "response_1")
-    ):
+    subject = [content.get(key) for key in _SUBJECT]
+    if not any(origin) or not any(subject):
         return ""
-    sides = [[battle.first, first, battle.outcome], [battle.second, second, 1 - battle.outcome]]
+    sides = [
+        [battle.first, first, battle.outcome],
+        [battle.second, second, 1 - battle.outcome],
+    ]
     if battle.second < battle.first:
         sides.reverse()
     # A conversation's first turn is what files without the column have.
@@ -383,18 +403,26 @@ class HumanBattles:
         `outcomes` are the judge's, by id.
         """
         place = {name: number for number, name in enumerate(self.battles.players)}
-        ballots = [
-            ballot
-            for ballot in self.asked.values()
-            if {ballot.model_a, ballot.model_b} <= place.keys()
-        ]
+        first = []
+        second = []
+        clusters = []
+        people = []
+        judge = []
+        for ballot in self.asked.values():
+            if ballot.model_a not in place or ballot.model_b not in place:
+                continue
+            first.append(place[ballot.model_a])
+            second.append(place[ballot.model_b])
+            clusters.append(_instruction_cluster(ballot.instruction))
+            people.append(self.outcomes.get(ballot.id, math.nan))
+            judge.append(outcomes.get(ballot.id, math.nan))
         return JudgedBallots(
-            self.battles.players,
-            np.array([place[ballot.model_a] for ballot in ballots], dtype=np.int64),
-            np.array([place[ballot.model_b] for ballot in ballots], dtype=np.int64),
-            number_clusters([_instruction_cluster(ballot.instruction) for ballot in ballots]),
-            np.array([self.outcomes.get(ballot.id, math.nan) for ballot in ballots]),
-            np.array([outcomes.get(ballot.id, math.nan) for ballot in ballots]),
+            players=self.battles.players,
+            first=np.array(first, dtype=np.int64),
+            second=np.array(second, dtype=np.int64),
+            clusters=number_clusters(clusters),
+            people=np.array(people),
+            judge=np.array(judge),
         )
 
 
@@ -422,23 +450,23 @@ def read_battles(
     or copied twice and a vote or verdict that several files hold; two equal votes of one file are
     two.
     """
-    return read_styled_battles(paths, (), say)[0]
+    votes = read_counted_votes(paths, say)
+    return battles_of(vote.battle for vote in votes)
 
 
 def read_styled_battles(
     paths: Iterable[str | Path],
     features: Sequence[str],
     say: Callable[[str], None] = logger.warning,
-    names: VoteColumns = AS_THEY_ARE,
 ) -> tuple[Battles, Floats]:
     """`read_battles`, and the differences of style of their responses, shape (N, K).
 
-    All must have responses if there are any features. `names` says what columns and winners of
-    lists of votes mean.
+    All must have responses if there are any features.
     """
     named = [str(path) for path in paths]
-    votes = read_counted_votes(named, say, names)
-    return battles_of(vote.battle for vote in votes), styles_of(votes, features, named)
+    votes = read_counted_votes(named, say)
+    battles = battles_of(vote.battle for vote in votes)
+    return battles, styles_of(votes, features, named)
 
 
 def read_counted_votes(
@@ -446,7 +474,10 @@ def read_counted_votes(
     say: Callable[[str], None] = logger.warning,
     names: VoteColumns = AS_THEY_ARE,
 ) -> list[Vote]:
-    """The votes and verdicts that `read_styled_battles` makes battles of, in their order."""
+    """The votes and verdicts that `read_battles` makes battles of, in their order.
+
+    `names` says what columns and winners of lists of votes mean.
+    """
     named = [str(path) for path in paths]
     skipped = list[str]()
     files = _distinct(named, skipped)
@@ -469,10 +500,12 @@ def styles_of(votes: Sequence[Vote], features: Sequence[str], named: Sequence[st
 
     All must have responses if there are any features; `named` is where the votes come from.
     """
-    known = [
-        vote.responses for vote in votes if all(isinstance(text, str) for text in vote.responses)
-    ]
-    if features and (bare := len(votes) - len(known)):
+    known = []
+    for vote in votes:
+        if all(isinstance(text, str) for text in vote.responses):
+            known.append(vote.responses)
+    bare = len(votes) - len(known)
+    if features and bare:
         raise InputError(
             f"control: {bare:,} of {counted(len(votes), 'vote')} in {choices(named)} come without"
             " both responses; a list of votes needs response_1 and response_2, or response_a and"
@@ -501,11 +534,9 @@ def groups_of(
     values = {group for group in groups if group}
     dividing = _dividing(facts)
     if not values:
-        allowed = (
-            f"allowed: {choices(dividing)}"
-            if dividing
-            else "there is nothing else to divide them by"
-        )
+        allowed = "there is nothing else to divide them by"
+        if dividing:
+            allowed = f"allowed: {choices(dividing)}"
         raise InputError(f"by: no comparison has a value of '{key}'; {allowed}")
     if len(values) > _MOST_GROUPS:
         raise InputError(
@@ -514,7 +545,8 @@ def groups_of(
     others = [name for name in dividing if name != key]
     if len(values) == 1 and others:
         say(f"by: all comparisons have the same {key}; they differ in {choices(others)}")
-    if without := groups.count(""):
+    without = groups.count("")
+    if without:
         counted_without = f"{counted(without, 'comparison')} without '{key}'"
         say(f"by: {counted_without} count only in the overall ranking")
     return groups
@@ -524,23 +556,25 @@ def _fact(facts: Facts, key: str) -> str:
     """The value of a key as text; empty if there is none, or it is no text, number or boolean."""
     for known in facts:
         value = known.get(key)
-        if isinstance(value, (str, int, float)) and str(value).strip():
-            return str(value).strip()
+        if isinstance(value, (str, int, float)):
+            text = str(value).strip()
+            if text:
+                return text
     return ""
 
 
 def _dividing(facts: Sequence[Facts]) -> list[str]:
     """Keys that have some values, but few."""
-    values: dict[str, set[str]] = {}
-    for one in facts:
-        for key in {key for known in one for key in known}:
-            values.setdefault(key, set()).add(_fact(one, key))
-    few = {key: found - {""} for key, found in values.items()}
-    return sorted(
-        key
-        for key, found in few.items()
-        if key not in _NO_GROUPS and 1 < len(found) <= _MOST_GROUPS
-    )
+    values: dict[str, set[str]] = defaultdict(set)
+    for of_comparison in facts:
+        for key in set(chain.from_iterable(of_comparison)):
+            values[key].add(_fact(of_comparison, key))
+    dividing = []
+    for key, texts in values.items():
+        number = len(texts - {""})
+        if key not in _NO_GROUPS and 1 < number <= _MOST_GROUPS:
+            dividing.append(key)
+    return sorted(dividing)
 
 
 def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
@@ -557,11 +591,8 @@ def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
     copies = copies_of_files(others)
     if copies:
         skipped.append(about_copies(copies))
-    return [
-        file
-        for path, file in files.items()
-        if path in kept or (path in others and path not in copies)
-    ]
+    kept.update(path for path in others if path not in copies)
+    return [file for path, file in files.items() if path in kept]
 
 
 def read_human_battles(
@@ -585,33 +616,31 @@ def read_human_battles(
         say(sentence)
     reading = read_votes(vote_files(votes))
     known, unknown = reading.about(ballots)
-    outcomes = {majority.ballot: majority.outcome for majority in majorities(known)}
-    decided = [
-        ballot for ballot in ballots.values() if not math.isnan(outcomes.get(ballot.id, math.nan))
-    ]
-    if not decided:
+    with_votes = {majority.ballot: majority.outcome for majority in majorities(known)}
+    outcomes: dict[str, float] = {}
+    battles = []
+    for ballot in ballots.values():
+        outcome = with_votes.get(ballot.id, math.nan)
+        if math.isnan(outcome):
+            continue
+        outcomes[ballot.id] = outcome
+        cluster = _instruction_cluster(ballot.instruction)
+        battles.append(Battle(ballot.model_a, ballot.model_b, outcome, cluster))
+    if not battles:
         raise InputError(
             f"no vote decides any of the {len(ballots)} comparisons in {choices(named)}:"
             f" {len(known)} votes are about them, {len(unknown)} about others,"
             f" {len(reading.errors)} lines are no votes"
         )
     return HumanBattles(
-        battles_of(
-            Battle(
-                ballot.model_a,
-                ballot.model_b,
-                outcomes[ballot.id],
-                _instruction_cluster(ballot.instruction),
-            )
-            for ballot in decided
-        ),
-        agreement(known),
+        battles=battles_of(battles),
+        agreement=agreement(known),
         replaced=reading.replaced,
-        undecided=len(outcomes) - len(decided),
+        undecided=len(with_votes) - len(battles),
         unknown=len(unknown),
         faults=reading.errors,
         asked=ballots,
-        outcomes={ballot.id: outcomes[ballot.id] for ballot in decided},
+        outcomes=outcomes,
     )
 
 
@@ -627,12 +656,21 @@ def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerd
         for item in read_comparisons(str(log), "judge", people=False)
         if item.facts and item.facts.get("judges") != [_HUMAN]
     ]
-    known = [(item, own) for item in read if (own := wanted.get(item.ballot.id))]
-    same = [item for item, own in known if _responses_of(own) == _responses_of(item.ballot)]
-    outcomes = {item.ballot.id: item.outcome for item in same if not math.isnan(item.outcome)}
-    unparsed = len(same) - len(outcomes)
-    changed = len(known) - len(same)
-    others = len(read) - len(known)
+    outcomes: dict[str, float] = {}
+    same = 0
+    changed = 0
+    others = 0
+    for item in read:
+        own = wanted.get(item.ballot.id)
+        if own is None:
+            others += 1
+        elif _responses_of(own) != _responses_of(item.ballot):
+            changed += 1
+        else:
+            same += 1
+            if not math.isnan(item.outcome):
+                outcomes[item.ballot.id] = item.outcome
+    unparsed = same - len(outcomes)
     if not read:
         raise InputError(
             f"no verdict of a judge in '{log}'; name a log of the task mad with a judge"
@@ -646,7 +684,12 @@ def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerd
             f" comparisons. It compares: {compared}; people were asked about: {asked}"
         )
     return JudgeVerdicts(
-        outcomes, judges_of(read), unparsed, len(wanted) - len(known), changed, others
+        outcomes=outcomes,
+        judges=judges_of(read),
+        unparsed=unparsed,
+        missing=len(wanted) - (len(read) - others),
+        other_responses=changed,
+        other_ballots=others,
     )
 
 
@@ -667,7 +710,8 @@ def holds_ballot_votes(path: str | Path) -> bool:
         return False
     try:
         with Path(path).open(encoding="utf-8-sig") as file:
-            value = json.loads(next((line for line in file if line.strip()), ""))
+            first = next((line for line in file if line.strip()), "")
+        value = json.loads(first)
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(value, dict) and {"ballot", "annotator"} <= value.keys()
@@ -689,7 +733,10 @@ def _files(names: Iterable[str]) -> Iterator[str]:
 
 
 def _read(
-    file: str, say: Callable[[str], None], waiting: list[str], names: VoteColumns
+    file: str,
+    say: Callable[[str], None],
+    waiting: list[str],
+    names: VoteColumns,
 ) -> Iterator[Vote]:
     """The battles of a file; ballots of a log that people are to decide go to `waiting`."""
     if _is_log(file):
@@ -701,10 +748,14 @@ def _read(
         people = holds_choices(log, people=True)
         if people and holds_choices(log, people=False):
             say(f"{file}: people's choices count (human_choice), a judge's verdicts in it do not")
-        samples = log.samples or []
-        verdicts = [_judged(sample, people, log.location) for sample in samples]
-        waiting += [file for sample in samples if _awaits_people(sample)]
-        yield from _of_run([vote for vote in verdicts if vote], log.eval.eval_id)
+        votes = []
+        for sample in log.samples or []:
+            vote = _judged(sample, people, log.location)
+            if vote:
+                votes.append(vote)
+            if _awaits_people(sample):
+                waiting.append(file)
+        yield from _of_run(votes, log.eval.eval_id)
     elif Path(file).suffix.lower() in SUFFIXES:
         yield from read_vote_list(Path(file), names, say)
     else:
@@ -734,21 +785,28 @@ def _awaits_people(sample: EvalSample) -> bool:
 def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
     """The battle that a verdict makes; None without one."""
     score = choice_of(sample, people)
-    if score is None or (outcome := value_of(score, "outcome")) not in OUTCOMES:
+    if score is None:
+        return None
+    outcome = value_of(score, "outcome")
+    if outcome not in OUTCOMES:
         return None
     facts = score.metadata or {}
     try:
-        models = _models(facts)
+        first, second = _models(facts)
     except InputError as error:
         raise InputError(f"{location}: sample {sample.id}: {error}") from None
+    ballot: dict[str, Any] = {}
+    key = ""
     held = sample.metadata.get(BALLOT_KEY)
-    ballot = held if isinstance(held, dict) else {}
+    if isinstance(held, dict):
+        ballot = held
+        key = f"{ballot.get('id')}/{sample.epoch}"
     instruction = ballot.get("instruction") or f"of sample {sample.id}"
-    key = f"{ballot.get('id')}/{sample.epoch}" if isinstance(held, dict) else ""
+    cluster = _instruction_cluster(instruction)
     return Vote(
-        Battle(*models, outcome, _instruction_cluster(instruction)),
-        f"{sample.id}/{sample.epoch}/{outcome}",
-        key,
+        Battle(first, second, outcome, cluster),
+        identity=f"{sample.id}/{sample.epoch}/{outcome}",
+        key=key,
         copied=bool(key) and facts.get("previous") is True,
         responses=(ballot.get("response_a"), ballot.get("response_b")),
         facts=(sample.metadata, ballot),

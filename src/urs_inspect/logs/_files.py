@@ -5,8 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from itertools import chain, takewhile
-from operator import eq
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from re import match
 from typing import Protocol, Self, TypeVar
@@ -138,7 +137,9 @@ def short_name(file: str) -> str:
 
 def local_path(file: str) -> str:
     """Path of a log, which the harness names by an address where it found it in a directory."""
-    return unquote(urlparse(file).path) if file.startswith("file://") else str(Path(file).resolve())
+    if file.startswith("file://"):
+        return unquote(urlparse(file).path)
+    return str(Path(file).resolve())
 
 
 _WHEN_READ: ContextVar[Callable[[str], None]] = ContextVar("when_read", default=lambda _file: None)
@@ -305,7 +306,11 @@ def _readable_headers(files: Iterable[str], skipped: list[str]) -> list[EvalLog]
         except InputError as error:
             damaged.append(about_damaged(file, error))
     skipped += first_few(damaged, "file", "as they cannot be read")
-    return sorted(logs, key=lambda log: (log.eval.created, log.stats.completed_at, log.location))
+
+    def age(log: EvalLog) -> tuple[str, str, str]:
+        return log.eval.created, log.stats.completed_at, log.location
+
+    return sorted(logs, key=age)
 
 
 def copies_of_files(files: Sequence[str]) -> dict[str, str]:
@@ -522,5 +527,10 @@ def _distinct_ends(first: str, second: str) -> tuple[str, str]:
     """Names of two files with no more folders than it takes for them to differ."""
     one = PurePosixPath(first).parts
     other = PurePosixPath(second).parts
-    alike = sum(takewhile(bool, map(eq, reversed(one), reversed(other))))
-    return "/".join(one[-alike - 1 :]), "/".join(other[-alike - 1 :])
+    alike = 0
+    for part, other_part in zip(reversed(one), reversed(other), strict=False):
+        if part != other_part:
+            break
+        alike += 1
+    shown = alike + 1
+    return "/".join(one[-shown:]), "/".join(other[-shown:])

@@ -138,9 +138,13 @@ def scale_of(answers: Iterable[JudgedAnswer]) -> tuple[float, float]:
     if judging.name == INTENT_JUDGE or judging.options.get("rubric"):
         return float(LOWEST), float(HIGHEST)
     if judging.name == RATING_AGREEMENT:
-        return float(judging.options.get("lowest", 1)), float(judging.options.get("highest", 5))
+        lowest = judging.options.get("lowest", 1)
+        highest = judging.options.get("highest", 5)
+        return float(lowest), float(highest)
     finals = {answer.final for answer in judged}
-    return _UNIT if finals <= {0.0, 0.5, 1.0} else (min(finals), max(finals))
+    if finals <= {0.0, 0.5, 1.0}:
+        return _UNIT
+    return min(finals), max(finals)
 
 
 _NO_ANSWERS = "it has no answers of a model"

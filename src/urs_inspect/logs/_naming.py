@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -63,7 +64,8 @@ def facts_of(log: EvalLog) -> dict[str, str]:
     about = [score.metadata or {} for score in _scores(log)]
     facts["rubric"] = (log.eval.metadata or {}).get("rubric")
     facts["version"] = log.eval.task_version
-    facts["prompts"] = next(filter(None, (known.get("prompt_version") for known in about)), None)
+    prompts = [known["prompt_version"] for known in about if known.get("prompt_version")]
+    facts["prompts"] = prompts[0] if prompts else None
     facts[STRUCTURED] = structured_of(about)  # what became of the argument, which may be `auto`
     shown = {name: _shown(value) for name, value in public(facts).items()}
     return {
@@ -187,12 +189,18 @@ def with_whole_characters(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return str(value)
 
 
 def _differing(logs: Sequence[Mapping[str, str]]) -> list[str]:
-    names = dict.fromkeys(name for facts in logs for name in facts if name not in (CREATED, FILE))
-    return [name for name in names if len({facts.get(name) for facts in logs}) > 1]
+    differing = []
+    for name in dict.fromkeys(chain.from_iterable(logs)):
+        values = {facts.get(name) for facts in logs}
+        if name not in (CREATED, FILE) and len(values) > 1:
+            differing.append(name)
+    return differing
 
 
 def _fact(name: str, facts: Mapping[str, str]) -> str:

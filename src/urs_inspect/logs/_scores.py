@@ -73,10 +73,18 @@ class Usage:
     cost: float = 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(self.sent + other.sent, self.received + other.received, self.cost + other.cost)
+        return Usage(
+            sent=self.sent + other.sent,
+            received=self.received + other.received,
+            cost=self.cost + other.cost,
+        )
 
     def __sub__(self, other: "Usage") -> "Usage":
-        return Usage(self.sent - other.sent, self.received - other.received, self.cost - other.cost)
+        return Usage(
+            sent=self.sent - other.sent,
+            received=self.received - other.received,
+            cost=self.cost - other.cost,
+        )
 
 
 NOTHING = Usage()
