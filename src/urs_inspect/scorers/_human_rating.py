@@ -66,11 +66,10 @@ def human_rating(ratings: Paths, model: Text | None = None) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score | None:
         name = model or str(state.model)
         text = text_digest(state.output.completion)
-        rated = [
-            rating
-            for rating in given.get((str(state.sample_id), state.epoch, text), ())
-            if rating.model == name or rating.model.startswith(f"{name} (")
-        ]
+        rated = []
+        for rating in given.get((str(state.sample_id), state.epoch, text), ()):
+            if rating.model == name or rating.model.startswith(f"{name} ("):
+                rated.append(rating)
         if not rated:
             return None
         by_rater = {rating.annotator: {FINAL: rating.final, **rating.criteria} for rating in rated}
@@ -78,12 +77,11 @@ def human_rating(ratings: Paths, model: Text | None = None) -> Scorer:
         for scores in by_rater.values():
             for key, value in scores.items():
                 values[key].append(value)
-        weight = reading.weights[rated[0].answer_id]
+        means = {key: fmean(scores) for key, scores in values.items()}
+        finals = [f"{rater}: {scores[FINAL]}" for rater, scores in by_rater.items()]
         return Score(
-            value={**{key: fmean(each) for key, each in values.items()}, _WEIGHT: weight},
-            explanation="; ".join(
-                f"{rater}: {scores[FINAL]}" for rater, scores in by_rater.items()
-            ),
+            value={**means, _WEIGHT: reading.weights[rated[0].answer_id]},
+            explanation="; ".join(finals),
             metadata={"raters": by_rater},
         )
 

@@ -151,14 +151,17 @@ def judge_outcome() -> Scorer:
         if judged is None:
             return None
         facts = judged.metadata or {}
+        outcome = str(facts.get("outcome", "unknown"))
+        kept = {}
+        for name in (BY_JUDGE, "criteria_missing"):
+            if facts.get(name):
+                kept[name] = facts[name]
         return Score(
-            value={"outcome": str(facts.get("outcome", "unknown")), **groups_of(state.metadata)},
+            value={"outcome": outcome, **groups_of(state.metadata)},
             # The list of samples shows the answer of one scorer, and not always that of the judge.
             answer=judged.answer,
             reason=judged.reason,
-            metadata={
-                name: facts[name] for name in (BY_JUDGE, "criteria_missing") if facts.get(name)
-            },
+            metadata=kept,
         )
 
     return score
@@ -225,9 +228,9 @@ class AnswerJudge:
         """
         facts = earlier.metadata or {}
         names = [str(model) for model in judges]
-        names_before = [name for name, _ in facts.get("judge_finals", ())] or facts.get(
-            "judges_not_asked", names
-        )
+        names_before = [name for name, _ in facts.get("judge_finals", ())]
+        if not names_before:
+            names_before = facts.get("judges_not_asked", names)
         temperatures = [
             _judge_config(model, self._temperature, self._cache).temperature for model in judges
         ]

@@ -98,14 +98,17 @@ def defined(rows: Mapping[str, float], headline: str) -> _Rows:
     """Rows without those that are NaN, but with the headline: the harness looks for it, and warns
     if it is missing.
     """
-    return {
-        name: value for name, value in rows.items() if name == headline or not math.isnan(value)
-    }
+    kept = {}
+    for name, value in rows.items():
+        if name == headline or not math.isnan(value):
+            kept[name] = value
+    return kept
 
 
 def count_rows(prefix: str, names: Iterable[str]) -> _Rows:
     """How often each name occurs, as rows `<prefix> <name>` in alphabetical order."""
-    return {f"{prefix} {name}": float(count) for name, count in sorted(Counter(names).items())}
+    counts = sorted(Counter(names).items())
+    return {f"{prefix} {name}": float(count) for name, count in counts}
 
 
 def interval_rows(
@@ -123,14 +126,20 @@ def interval_rows(
     if math.isnan(estimate.low):
         return {name: estimate.value}
     error = standard_error(values, clusters)
-    return {name: estimate.value, "low": estimate.low, "high": estimate.high, "stderr": error}
+    return {
+        name: estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "stderr": error,
+    }
 
 
 def cluster_of(score: SampleScore) -> str:
     """The cluster of a score: that which its sample names, else the sample, whose epochs belong
     together.
     """
-    named = str((score.sample_metadata or {}).get(CLUSTER) or "").strip()
+    facts = score.sample_metadata or {}
+    named = str(facts.get(CLUSTER) or "").strip()
     return f"cluster {named}" if named else f"sample {score.sample_id}"
 
 
@@ -160,15 +169,15 @@ def intent_report() -> Metric:
 
     def compute(scores: list[SampleScore]) -> Value:
         scored = [score for score in scores if not math.isnan(final_of(score))]
-        rows = interval_rows(
-            FINAL, [final_of(score) for score in scored], SCALE, [cluster_of(s) for s in scored]
-        )
+        finals = [final_of(score) for score in scored]
+        clusters = [cluster_of(score) for score in scored]
+        rows = interval_rows(FINAL, finals, SCALE, clusters)
         for label, key in (("intent", "intent_group"), ("language", "language")):
             groups: dict[str, list[float]] = defaultdict(list)
             for score in scores:
-                groups[str((score.sample_metadata or {}).get(key, _UNKNOWN))].append(
-                    final_of(score)
-                )
+                facts = score.sample_metadata or {}
+                group = str(facts.get(key, _UNKNOWN))
+                groups[group].append(final_of(score))
             _add(rows, label, dict(sorted(groups.items())))
         return {**rows, **not_shown_row(scores)}
 

@@ -120,7 +120,8 @@ def _rows(ranking: Ranking) -> dict[str, float]:
     for name, estimate in zip(ranking.players, ranking.bradley_terry, strict=True):
         known = estimate.reported()
         if not math.isnan(known.low):
-            rows |= {f"{name} low": round(known.low, 1), f"{name} high": round(known.high, 1)}
+            rows[f"{name} low"] = round(known.low, 1)
+            rows[f"{name} high"] = round(known.high, 1)
     separated = sum(
         difference.verdict == "significantly different" for difference in ranking.differences
     )
@@ -294,11 +295,12 @@ def _judged(
     readings: dict[str, list[PairReading]] = {}
     for reply in replies:
         readings.setdefault(str(reply["judge"]), []).append(read_pair_reply(reply))
-    orders = {
-        name: {reading.first: reading.verdicts.get(OVERALL) for reading in given}
-        for name, given in readings.items()
-    }
-    single = {name: final_verdict(list(verdicts.values())) for name, verdicts in orders.items()}
+    orders: dict[str, dict[str, str | None]] = {}
+    single: dict[str, str | None] = {}
+    for name, given in readings.items():
+        verdicts = {reading.first: reading.verdicts.get(OVERALL) for reading in given}
+        orders[name] = verdicts
+        single[name] = final_verdict(list(verdicts.values()))
     outcome = _of_panel([verdict for verdict in single.values() if verdict is not None])
     failed = _failures(readings)
     facts = {
@@ -320,7 +322,9 @@ def _judged(
 def _failures(readings: Mapping[str, Sequence[PairReading]]) -> list[dict[str, Any]]:
     failed: list[dict[str, Any]] = []
     for judge, given in readings.items():
-        failed += [{"judge": judge, **reading.to_metadata()} for reading in given if reading.mode]
+        for reading in given:
+            if reading.mode:
+                failed.append({"judge": judge, **reading.to_metadata()})
     return failed
 
 

@@ -98,11 +98,15 @@ def judge_report() -> Metric:
             if (items := judged_items(scores, dimensions=dimensions)) is not None:
                 rows |= _headline(title, items)
                 habits |= _habits(title, items)
-        rows |= {
-            **habits,
-            "failures": float(sum(len(facts_of(score).get("failures", ())) for score in scores)),
-        }
-        if unknown := sum(len(facts_of(score).get("unknown_dimensions", ())) for score in scores):
+        failures = 0
+        unknown = 0
+        for score in scores:
+            facts = facts_of(score)
+            failures += len(facts.get("failures", ()))
+            unknown += len(facts.get("unknown_dimensions", ()))
+        rows |= habits
+        rows["failures"] = float(failures)
+        if unknown:
             rows["unknown dimensions"] = float(unknown)
         rows |= header_rows(summed(facts_of(score) for score in scores))
         return {**defined(rows, HEADLINE)}
@@ -156,19 +160,22 @@ def baseline_of(kind: str, items: JudgedItems) -> Codes:
 
     In both orders disagreement is a tie, so that `first` and `second` get nothing right.
     """
-    first = items.verdicts.first
-    given = [
-        baseline_verdicts(
+
+    def verdicts_if(shown_first: Codes) -> Codes:
+        return baseline_verdicts(
             kind,
             lengths_a=items.lengths[:, 0],
             lengths_b=items.lengths[:, 1],
-            first=shown,
+            first=shown_first,
             overall_labels=items.overall_labels,
             ids=items.ids,
         )
-        for shown in ((first,) if items.verdicts.swapped is None else (first, B - first))
-    ]
-    return given[0] if len(given) == 1 else combine_orders(*given)
+
+    first = items.verdicts.first
+    verdicts = verdicts_if(first)
+    if items.verdicts.swapped is None:
+        return verdicts
+    return combine_orders(verdicts, verdicts_if(B - first))
 
 
 def accuracies_by(items: JudgedItems, place: str) -> dict[str, Estimate]:

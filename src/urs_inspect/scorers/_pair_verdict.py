@@ -104,7 +104,8 @@ def _words(reading: PairReading, most: int) -> str:
     whole = len(text or reply)
     cut = (text or reply)[:most].rstrip()
     if text is None:  # as code, so that a judge's text cannot pass for a part of the explanation
-        fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(cut)), default=0))
+        longest = max(map(len, _TICKS.findall(cut)), default=0)
+        fence = "`" * max(3, longest + 1)
         cut = f"{fence}\n{cut}\n{fence}"
     note = (
         f"\n\n(Cut after {most:,} of {whole:,} characters; the rest is in the messages.)"
@@ -123,19 +124,21 @@ def _comparisons(reply: str) -> str | None:
         return None
     if not isinstance(record, dict) or not record:
         return None
-    entries = (
-        {"": record}
-        if "winner" in record
-        else {name: entry for name, entry in record.items() if name != KEY}
-    )
-    if not all(isinstance(entry, dict) and "winner" in entry for entry in entries.values()):
-        return None
+    entries = {"": record}
+    if "winner" not in record:
+        entries = {name: entry for name, entry in record.items() if name != KEY}
     lines = []
     for name, entry in entries.items():
-        head = f"{_line(name)}: {_line(entry['winner'])}" if name else _line(entry["winner"])
-        lines.append(f"- **{head}.** {_line(entry.get('comparison', ''))}".rstrip())
+        if not isinstance(entry, dict) or "winner" not in entry:
+            return None
+        head = _line(entry["winner"])
+        if name:
+            head = f"{_line(name)}: {head}"
+        comparison = _line(entry.get("comparison", ""))
+        lines.append(f"- **{head}.** {comparison}".rstrip())
+    listed = "\n".join(lines)
     before = reply[:start].strip().removesuffix("```json").removesuffix("```").strip()
-    return "\n\n".join([before, "\n".join(lines)] if before else ["\n".join(lines)])
+    return f"{before}\n\n{listed}" if before else listed
 
 
 def _line(value: object) -> str:

@@ -79,9 +79,10 @@ def rating_report() -> Metric:
             }  # which the harness looks for before the first answer as well
         result = agreement(items)
         pearson = result.correlations.pearson
-        distances = [
-            abs(item.rescaled - item.label) for item in items if not math.isnan(item.rescaled)
-        ]
+        distances = []
+        for item in items:
+            if not math.isnan(item.rescaled):
+                distances.append(abs(item.rescaled - item.label))
         rows = {
             "pearson": pearson.value,
             "low": pearson.low,
