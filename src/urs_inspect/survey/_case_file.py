@@ -155,9 +155,8 @@ def read_dropped(path: Path) -> tuple[Dropped, ...]:
             raise InputError(
                 f"{path}: {row.place}: column 'line': must be a whole number, is '{line}'"
             )
-        dropped.append(
-            Dropped(int(line), reason, *(row.values.get(name, "") for name in _DROPPED_HEADER[2:]))
-        )
+        more = [row.values.get(name, "") for name in _DROPPED_HEADER[2:]]
+        dropped.append(Dropped(int(line), reason, *more))
     return tuple(dropped)
 
 
@@ -169,10 +168,11 @@ def removed_csv(removed: Iterable[Removed]) -> str:
 def read_removed(path: Path) -> tuple[Removed, ...]:
     """Read what `removed_csv` wrote."""
     rows = _read_csv(path, _REMOVED_HEADER, "review")
-    return tuple(
-        Removed(row.values["id"], tuple(row.values.get("faults", "").split(_SEPARATOR)))
-        for row in rows
-    )
+    removed = []
+    for row in rows:
+        faults = row.values.get("faults", "").split(_SEPARATOR)
+        removed.append(Removed(row.values["id"], tuple(faults)))
+    return tuple(removed)
 
 
 def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -222,9 +222,8 @@ def _print_survey(survey: "Survey", report: Path | None) -> None:
     if flagged:
         rows["of the cases, kept with personal data"] = flagged
     title = f"{counted(survey.rows, 'row')} of {escape(survey.path)}"
-    console.print(
-        table_of([(name, f"{number:,}") for name, number in rows.items()], "", "rows", title=title)
-    )
+    shown = [(name, f"{number:,}") for name, number in rows.items()]
+    console.print(table_of(shown, "", "rows", title=title))
     if survey.dropped:
         where = f"in {escape(str(report))}" if report else "by --report FILE.csv"
         console.print(
@@ -317,8 +316,10 @@ def _print_failed(failed: "list[ReviewedCase]", console: Console) -> None:
 
     if not failed:
         return
-    lines = tuple((case.id, ", ".join(case.faults), _excerpt(case)) for case in failed[:_MAX_SHOWN])
-    table = TextTable(("case", "why", "question"), lines, 3)
+    lines = []
+    for case in failed[:_MAX_SHOWN]:
+        lines.append((case.id, ", ".join(case.faults), _excerpt(case)))
+    table = TextTable(("case", "why", "question"), tuple(lines), 3)
     print_text_table(table, Console(), f"{len(failed):,} did not pass")
     if len(failed) > _MAX_SHOWN:
         console.print(f"... and {len(failed) - _MAX_SHOWN:,} more; --report FILE.csv lists all.")

@@ -121,7 +121,8 @@ def _examples(described: Described) -> list[str]:
                 if (described.groups[c.intent], c.language) == (group, code)
             ]
             if texts:
-                rows.append([group, name, _short(min(texts, key=lambda text: (len(text), text)))])
+                shortest = min(texts, key=lambda text: (len(text), text))
+                rows.append([group, name, _short(shortest)])
     return _section("Examples, the shortest of each kind", ["Intent", "Language", "Question"], rows)
 
 
@@ -215,7 +216,11 @@ def _account(
 def _first(counts: Counter[str], number: int) -> list[tuple[str, int]]:
     """The most frequent ones; those of equal number by name, and all that tie with the last one."""
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [pair for pair in ordered if pair[1] >= ordered[min(number, len(ordered)) - 1][1]]
+    last = min(number, len(ordered))
+    if not last:
+        return []
+    _, least = ordered[last - 1]
+    return [(name, count) for name, count in ordered if count >= least]
 
 
 def _none_named(number: int) -> str:

@@ -27,13 +27,15 @@ class Duplicate:
 
 def normalise(text: str) -> str:
     """Fold a question: width, case, white space and punctuation at the edges do not matter."""
-    folded = _SPACE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    folded = _SPACE.sub(" ", plain).strip()
     return _BESIDE_HAN.sub("", folded).strip(_EDGES) or folded
 
 
 def shingles(text: str) -> frozenset[str]:
     """Runs of three characters of a normalised question; all of it if it is shorter."""
-    return frozenset(text[i : i + _SHINGLE] for i in range(max(1, len(text) - _SHINGLE + 1)))
+    number = max(1, len(text) - _SHINGLE + 1)
+    return frozenset(text[start : start + _SHINGLE] for start in range(number))
 
 
 def find_duplicates(

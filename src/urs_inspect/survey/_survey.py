@@ -128,8 +128,9 @@ def read_mapping(path: Path) -> ColumnMap:
     raw = read_yaml_file(path, "columns")
     if not isinstance(raw, dict):
         raise InputError(f"{path}: must hold a mapping with the keys {choices(_KEYS)}")
-    if unknown := [key for key in raw if key not in _KEYS]:
-        raise InputError(f"{path}: unknown key '{unknown[0]}'; allowed: {choices(_KEYS)}")
+    for key in raw:
+        if key not in _KEYS:
+            raise InputError(f"{path}: unknown key '{key}'; allowed: {choices(_KEYS)}")
     texts = {key: _texts(raw.get(key) or {}, f"{path}: {key}") for key in _KEYS}
     for what in texts["columns"]:
         if what not in ALIASES:
@@ -345,7 +346,10 @@ class _RowReader:
 
     def _column(self, what: str) -> str:
         names = self._options.columns.names(what)
-        return next((name for name in names if name in self._row.values), names[0])
+        for name in names:
+            if name in self._row.values:
+                return name
+        return names[0]
 
 
 def read_survey(path: Path, vocabulary: Vocabulary, options: SurveyOptions | None = None) -> Survey:
@@ -435,5 +439,8 @@ def _unparsed(path: Path, error: str) -> Dropped:
 
 def _masked(text: str, most: int) -> str:
     """A text without what may be personal, on one line, cut short."""
-    line = " ".join(mask(text, find_personal(text)).split()).encode("utf-8", "replace").decode()
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    words = mask(text, find_personal(text)).split()
+    line = " ".join(words).encode("utf-8", "replace").decode()
+    if len(line) <= most:
+        return line
+    return f"{line[: most - 1]}…"
