@@ -6,6 +6,7 @@ Embedding, and one exact selection from all of them.
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -90,19 +91,20 @@ def _embed(source: Path, out: Path, spec: str) -> None:
             )
         return
     texts = _texts(source)
-    about = json.dumps({"made_from": made_from, "ids": texts.pop("id"), "models": list(texts)[1:]})
-    work = out.with_name(
-        f".{out.stem}.partial"
-    )  # keeps vectors that cost something until the partition is whole
+    ids = texts.pop("id")
+    _, *models = texts
+    about = json.dumps({"made_from": made_from, "ids": ids, "models": models})
+    # It keeps vectors that cost something until the partition is whole.
+    work = out.with_name(f".{out.stem}.partial")
     work.mkdir(exist_ok=True)
     kept = VectorCache(similarity.name, work) if similarity.costly else None
     columns = [cached_vectors(similarity, column, kept) for column in texts.values()]
-    blank = np.zeros_like(columns[0])  # if all texts of a column are blank, it has no width
+    # If all texts of a column are blank, it has no width.
+    blank = np.zeros_like(columns[0])
+    widened = [column if column.shape == blank.shape else blank for column in columns]
     fresh = work / f"{os.getpid()}.npy"
     with fresh.open("wb") as file:
-        np.save(
-            file, np.stack([column if column.shape == blank.shape else blank for column in columns])
-        )
+        np.save(file, np.stack(widened))
         os.fsync(file.fileno())
     out.with_suffix(".json").write_text(about, encoding="utf-8")
     fresh.replace(out)
@@ -176,11 +178,9 @@ def select_partitions(
 
     def ask(name: str, *args: Any) -> list[Any]:
         calls = [getattr(worker, name) for worker in held]
-        return (
-            _results([call.remote(*args) for call in calls])
-            if ray
-            else [call(*args) for call in calls]
-        )
+        if ray:
+            return _results([call.remote(*args) for call in calls])
+        return [call(*args) for call in calls]
 
     counts = ask("candidates")
     candidates = {pair: sum(count[pair] for count in counts) for pair in counts[0]}
@@ -208,10 +208,10 @@ class _Worker:
             yield selector
 
     def candidates(self) -> dict[Pair, int]:
-        counts = [
-            {pair: part.candidates(pair) for pair in part.pairs} for part in self._selectors()
-        ]
-        return {pair: sum(count[pair] for count in counts) for pair in counts[0]}
+        counts: Counter[Pair] = Counter()
+        for part in self._selectors():
+            counts.update({pair: part.candidates(pair) for pair in part.pairs})
+        return dict(counts)
 
     def propose(self, chosen: Mapping[Pair, Sequence[Choice]]) -> dict[Pair, list[Choice]]:
         parts = [selector.propose(chosen) for selector in self._selectors()]

@@ -221,7 +221,8 @@ def _overall(scores: Tensor, weights: Tensor, known: Tensor, spec: LossSpec) -> 
     """Weighted sum over the labelled dimensions, shape (n,); 0 where there are none."""
     # A finite filling: a softmax over nothing but -inf is NaN, and poisons the gradient of every
     # other row's weights.
-    shares = softmax(weights.masked_fill(~known, torch.finfo(weights.dtype).min), dim=1) * known
+    lowest = torch.finfo(weights.dtype).min
+    shares = softmax(weights.masked_fill(~known, lowest), dim=1) * known
     values = torch.sigmoid(scores) if spec.overall_of == "sigmoid" else scores
     return (shares * values).sum(dim=1)
 
@@ -256,7 +257,9 @@ def rate(step: int, steps: int, warmup: float) -> float:
     rising = math.ceil(warmup * steps)
     if step < rising:
         return (step + 1) / rising
-    return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising)))
+    falling = max(1, steps - rising)
+    angle = math.pi * (step - rising) / falling
+    return 0.5 * (1 + math.cos(angle))
 
 
 @dataclass(frozen=True)

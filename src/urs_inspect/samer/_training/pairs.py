@@ -243,8 +243,9 @@ def balance(
         by_scenario.setdefault(pair.scenario, []).append(pair)
     kept: set[str] = set()
     for members in by_scenario.values():
-        ranked = sorted(members, key=lambda pair: sha256(f"{seed}/{pair.id}".encode()).digest())
-        kept.update(pair.id for pair in ranked[:most])
+        digests = {pair.id: sha256(f"{seed}/{pair.id}".encode()).digest() for pair in members}
+        ranked = sorted((pair.id for pair in members), key=lambda name: digests[name])
+        kept.update(ranked[:most])
     counts_before = {scenario: len(members) for scenario, members in by_scenario.items()}
     counts = {scenario: min(count, most) for scenario, count in counts_before.items()}
     short = tuple(scenario for scenario, count in counts.items() if count < least)
@@ -290,7 +291,10 @@ def split_off(
             f"a held-out share of {share:g} of {len(order)} prompts leaves none to fit"
         )
     # Evenly spaced in an order sorted by stratum: each stratum gives its share.
-    chosen = {order[int((place + 0.5) * len(order) / count)] for place in range(count)}
+    chosen = set()
+    for number in range(count):
+        place = int((number + 0.5) * len(order) / count)
+        chosen.add(order[place])
     held = np.array([prompt in chosen for prompt in prompts], bool)
     return everything[~held], everything[held]
 
@@ -300,6 +304,9 @@ def _dealt(prompts: Sequence[str], strata: Sequence[str] | None, seed: int) -> l
     stratum: dict[str, str] = {}
     for prompt, name in zip(prompts, strata or [""] * len(prompts), strict=True):
         stratum[prompt] = min(stratum.get(prompt, name), name)
-    return sorted(
-        stratum, key=lambda prompt: (stratum[prompt], sha256(f"{seed}/{prompt}".encode()).digest())
-    )
+
+    def place(prompt: str) -> tuple[str, bytes]:
+        digest = sha256(f"{seed}/{prompt}".encode()).digest()
+        return stratum[prompt], digest
+
+    return sorted(stratum, key=place)

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -132,11 +133,12 @@ class PairVectors:
 
         Their shape is (n, h) each, in float32.
         """
-        query, first, second = (
-            np.asarray(self.table[rows], np.float32)
-            for rows in (self.queries, self.responses[:, 0], self.responses[:, 1])
+        first, second = self.responses.T
+        return (
+            np.asarray(self.table[self.queries], np.float32),
+            np.asarray(self.table[first], np.float32),
+            np.asarray(self.table[second], np.float32),
         )
-        return query, first, second
 
 
 def fill_cache(
@@ -155,7 +157,7 @@ def fill_cache(
     items = list(dict.fromkeys(_items(pairs)))
     cached = cache.find([_key(*item) for item in items]) >= 0
     queries = cache.find([_key(prompt) for prompt, _ in items]) >= 0
-    missing = [item for item, there in zip(items, cached & queries, strict=True) if not there]
+    missing = list(compress(items, ~(cached & queries)))
     for start in range(0, len(missing), batch):
         part = missing[start : start + batch]
         prompts = [prompt for prompt, _ in part]
@@ -200,7 +202,10 @@ def unit_scale(vectors: PairVectors) -> float:
     Vectors of length 1 would otherwise vanish in the first layers, since nothing there has a bias.
     1 if all are 0.
     """
-    squares = [float(np.square(part, dtype=np.float64).mean()) for part in vectors.gather()]
+    squares = []
+    for part in vectors.gather():
+        mean_square = np.square(part, dtype=np.float64).mean()
+        squares.append(float(mean_square))
     mean = sum(squares) / len(squares)
     return 1 / math.sqrt(mean) if mean > 0 else 1.0
 
@@ -221,12 +226,14 @@ class PairPredictions:
     @property
     def winners(self) -> Codes:
         """Better response overall: 1 (a), -1 (b) or 0, shape (n,)."""
-        return np.sign(self.overall[:, 0] - self.overall[:, 1]).astype(np.int8)
+        margin = self.overall[:, 0] - self.overall[:, 1]
+        return np.sign(margin).astype(np.int8)
 
     @property
     def dimension_winners(self) -> Codes:
         """Better response on each dimension, selected or not, shape (n, D)."""
-        return np.sign(self.scores[:, 0] - self.scores[:, 1]).astype(np.int8)
+        margin = self.scores[:, 0] - self.scores[:, 1]
+        return np.sign(margin).astype(np.int8)
 
 
 def predict_pairs(
