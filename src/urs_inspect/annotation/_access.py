@@ -114,7 +114,8 @@ class Guard:
         if is_loopback(self.host):
             return False
         # A rebound name is never a bare address, so that any of ours may be used.
-        return _is_address(name) or name in {socket.gethostname().lower(), socket.getfqdn().lower()}
+        own_names = {socket.gethostname().lower(), socket.getfqdn().lower()}
+        return _is_address(name) or name in own_names
 
     @staticmethod
     def _same_origin(headers: Mapping[str, str]) -> bool:

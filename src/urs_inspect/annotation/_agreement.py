@@ -80,7 +80,8 @@ def majorities(votes: Iterable[Vote]) -> tuple[Majority, ...]:
     Returns:
         The majorities, in the order of the ballots' ids.
     """
-    return tuple(_majority(ballot, cast) for ballot, cast in sorted(_by_ballot(votes).items()))
+    by_ballot = sorted(_by_ballot(votes).items())
+    return tuple(_majority(ballot, cast) for ballot, cast in by_ballot)
 
 
 def agreement(votes: Iterable[Vote]) -> Agreement:
@@ -96,12 +97,13 @@ def agreement(votes: Iterable[Vote]) -> Agreement:
     by_ballot = _by_ballot(votes)
     found = [_majority(ballot, cast) for ballot, cast in by_ballot.items()]
     tables = [majority.counts for majority in found if sum(majority.counts) >= 2]
+    most_chosen = [max(counts) / sum(counts) for counts in tables]
     people = sorted({vote.annotator for vote in votes})
     return Agreement(
         ballots=len(by_ballot),
         votes=len(votes),
         compared=len(tables),
-        most_chosen=mean_interval([max(counts) / sum(counts) for counts in tables], scale=(0, 1)),
+        most_chosen=mean_interval(most_chosen, scale=(0, 1)),
         alpha=krippendorff_alpha(tables),
         ordered_alpha=krippendorff_alpha(tables, tuple(OUTCOMES.values())),
         shared=sum(majority.shared for majority in found),
@@ -143,8 +145,12 @@ def krippendorff_alpha(
         distances = np.subtract.outer(places, places) ** 2
     totals = units.sum(axis=0)
     expected = totals @ distances @ totals / (totals.sum() - 1)
-    observed = ((units @ distances * units).sum(axis=1) / (units.sum(axis=1) - 1)).sum()
-    return 1.0 if expected == 0 else float(1 - observed / expected)
+    if expected == 0:
+        return 1.0
+    within = (units @ distances * units).sum(axis=1)
+    others = units.sum(axis=1) - 1
+    observed = (within / others).sum()
+    return float(1 - observed / expected)
 
 
 def _by_ballot(votes: Iterable[Vote]) -> dict[str, list[Vote]]:
@@ -158,9 +164,10 @@ def _majority(ballot: str, cast: Sequence[Vote]) -> Majority:
     chosen = Counter(vote.choice for vote in cast)
     counts = (chosen["a"], chosen["tie"], chosen["b"])
     most = max(counts)
-    top = [
-        outcome for outcome, count in zip(OUTCOMES.values(), counts, strict=True) if count == most
-    ]
+    top = []
+    for outcome, count in zip(OUTCOMES.values(), counts, strict=True):
+        if count == most:
+            top.append(outcome)
     shared = most > 0 and len(top) > 1
     outcome = 0.5 if shared else top[0]
     return Majority(ballot, outcome if most else math.nan, counts, chosen["cannot_tell"], shared)

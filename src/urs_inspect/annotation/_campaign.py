@@ -72,8 +72,11 @@ def load_plan(path: Path) -> VotingPlan | None:
         return None
     from inspect_ai.log import read_eval_log
 
-    values = (read_eval_log(str(path), header_only=True).eval.metadata or {}).get(VOTING_KEY)
-    return None if values is None else VotingPlan.from_dict(values, str(path))
+    header = read_eval_log(str(path), header_only=True)
+    values = (header.eval.metadata or {}).get(VOTING_KEY)
+    if values is None:
+        return None
+    return VotingPlan.from_dict(values, str(path))
 
 
 def _ballots_of_log(path: Path) -> tuple[Ballot, ...]:

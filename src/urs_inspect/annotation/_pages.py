@@ -98,8 +98,11 @@ def render(text: str) -> Markup:
 
 
 def _link(tokens: Sequence[Token], closing: int) -> tuple[Token, str]:
-    opening = next(idx for idx in range(closing - 1, -1, -1) if tokens[idx].type == "link_open")
-    return tokens[opening], "".join(token.content for token in tokens[opening + 1 : closing])
+    opening = closing - 1
+    while tokens[opening].type != "link_open":
+        opening -= 1
+    inside = tokens[opening + 1 : closing]
+    return tokens[opening], "".join(token.content for token in inside)
 
 
 def _heading(token: Token) -> str:
@@ -199,11 +202,15 @@ def report_page(campaign: Campaign | RatingCampaign, language: str, back: str) -
     }
     if isinstance(campaign, RatingCampaign):
         rated, ratings = campaign.report()
-        shown |= {"found": rated, "total": len(campaign.queue), "faults": len(ratings.errors)}
+        shown["found"] = rated
+        shown["total"] = len(campaign.queue)
+        shown["faults"] = len(ratings.errors)
         shown["others"] = len(ratings.ratings) - rated.ratings
         return _render("rating_report.html.jinja", language, "rate", **shown)
     found, reading = campaign.report()
-    shown |= {"found": found, "total": len(campaign.ballots), "faults": len(reading.errors)}
+    shown["found"] = found
+    shown["total"] = len(campaign.ballots)
+    shown["faults"] = len(reading.errors)
     shown["others"] = len(reading.votes) - found.votes
     shown["voting"] = campaign.queue.state() if campaign.queue else None
     return _render("report.html.jinja", language, **shown)

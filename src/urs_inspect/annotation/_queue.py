@@ -39,7 +39,8 @@ class VotingPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as a JSON object, for the metadata of a log."""
-        return {**vars(self), "prior": None if self.prior is None else self.prior.to_dict()}
+        prior = None if self.prior is None else self.prior.to_dict()
+        return {**vars(self), "prior": prior}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], place: str) -> Self:
@@ -133,7 +134,8 @@ class BallotQueue:
             voted = {ballot for ballot, _ in self._votes}
             allocator = self._allocator
             posterior, stopped = allocator.standing(self._battles(), self._count(voted))
-            sure = posterior.certainty(np.array(list(pairwise(posterior.order().tolist()))))
+            neighbours = list(pairwise(posterior.order().tolist()))
+            sure = posterior.certainty(np.array(neighbours))
             return VotingState(
                 done=len(voted),
                 budget=allocator.budget,

@@ -77,13 +77,19 @@ class RatingSession(OwnItems[ToRate]):
         Answers on other people's pages come last of those that lack ratings.
         """
         rated = {answer: place for place, answer in enumerate(self.store.events, start=1)}
-        checkable = filter(None, (self._by_id.get(answer + CHECK) for answer in rated))
-        checks = [item for item in checkable if self._is_left(item)]
-        yield from (item for item in checks if len(rated) - rated[item.answer.id] >= _BETWEEN)
+        checks = []
+        for answer in rated:
+            item = self._by_id.get(answer + CHECK)
+            if item and self._is_left(item):
+                checks.append(item)
+        for check in checks:
+            if len(rated) - rated[check.answer.id] >= _BETWEEN:
+                yield check
         held = Counter(other.shown for other in self.campaign.sessions if other is not self)
-        queue = self.campaign.queue
-        yield from (item for item in queue if self._is_left(item, held.get(item.id, 0)))
-        yield from (item for item in queue if self._is_left(item))
+        for item in self.campaign.queue:
+            if self._is_left(item, held.get(item.id, 0)):
+                yield item
+        yield from filter(self._is_left, self.campaign.queue)
         yield from checks
 
     def _is_left(self, item: ToRate, held: int = 0) -> bool:
@@ -211,4 +217,5 @@ class RatingCampaign(People[RatingSession]):
     def report(self) -> tuple[RatingAgreement, RatingReading]:
         """Agreement about these answers, and all ratings in the files."""
         reading = read_ratings(sorted(self.directory.glob("*.jsonl")))
-        return rating_agreement(reading.about({item.answer.id for item in self.queue})), reading
+        answers = {item.answer.id for item in self.queue}
+        return rating_agreement(reading.about(answers)), reading

@@ -238,10 +238,12 @@ def inclusion_weights(ratings: Iterable[Rating]) -> dict[str, float]:
         threshold = math.inf if rating.threshold is None else rating.threshold
         drawn = (rating.model, rating.questions)
         reached[drawn] = max(reached[drawn], threshold)
-    return {
-        answer: 1 / -math.expm1(-rating.rate * reached[rating.model, rating.questions])
-        for answer, rating in first.items()
-    }
+    weights = {}
+    for answer, rating in first.items():
+        threshold = reached[rating.model, rating.questions]
+        chance = -math.expm1(-rating.rate * threshold)
+        weights[answer] = 1 / chance
+    return weights
 
 
 @dataclass(frozen=True)
@@ -282,7 +284,8 @@ def rating_agreement(reading: RatingReading) -> RatingAgreement:
     for rating in reading.ratings:
         finals[rating.answer_id][rating.annotator] = rating.final
         questions.setdefault(rating.answer_id, rating.question)
-    raters = sorted({rating.annotator for rating in (*reading.ratings, *reading.cannot_tell)})
+    decisions = [*reading.ratings, *reading.cannot_tell]
+    raters = sorted({rating.annotator for rating in decisions})
     table = pd.DataFrame(finals, index=raters).to_numpy(float)
     alpha = clustered_interval_alpha(table, list(questions.values())).reported()
     counts = Counter(map(len, finals.values()))

@@ -213,7 +213,11 @@ def _refused(request: Request, guard: Guard) -> Response | None:
         return HTMLResponse(pages.token_page(language, wrong=bool(offered)), 401)
     response = HTMLResponse(pages.entered_page(language))
     response.set_cookie(
-        guard.cookie, guard.cookie_value, httponly=True, samesite="strict", max_age=int(30 * _DAY)
+        guard.cookie,
+        guard.cookie_value,
+        httponly=True,
+        samesite="strict",
+        max_age=int(30 * _DAY),
     )
     return response
 

@@ -279,9 +279,9 @@ class EventStore(Generic[EventT]):
         self._mutex = threading.Lock()
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(
-                self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644
-            )
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+            flags |= getattr(os, "O_BINARY", 0)
+            self._descriptor = os.open(self.path, flags, 0o644)
         except OSError as error:
             raise InputError(
                 f"cannot write the {self.what} '{self.path}': {error.strerror}"
