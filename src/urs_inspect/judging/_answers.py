@@ -115,7 +115,9 @@ class Judgement:
     @property
     def final(self) -> int | None:
         """The final score, 1 to 10; None if there is none."""
-        return self.result.final if isinstance(self.result, ScoreRecord) else None
+        if isinstance(self.result, ScoreRecord):
+            return self.result.final
+        return None
 
     def to_metadata(self) -> dict[str, Any]:
         """Everything about the judgement that a log keeps."""
@@ -129,11 +131,15 @@ class Judgement:
             **{name: getattr(self, name) for name in REPLY_COUNTS},
         }
         if isinstance(self.result, JudgeFailure):
-            failure = {"failure_mode": self.result.mode, "failure_detail": self.result.detail}
-            return {**facts, **failure, "reply": self.reply}
-        missing = {"criteria_missing": list(self.result.missing)} if self.result.missing else {}
-        scores = {"final": self.result.final, "criteria": self.result.criteria}
-        return {**facts, **scores, **missing}
+            facts["failure_mode"] = self.result.mode
+            facts["failure_detail"] = self.result.detail
+            facts["reply"] = self.reply
+            return facts
+        facts["final"] = self.result.final
+        facts["criteria"] = self.result.criteria
+        if self.result.missing:
+            facts["criteria_missing"] = list(self.result.missing)
+        return facts
 
 
 @dataclass(frozen=True)
@@ -206,12 +212,12 @@ class AnswerJudging:
     ) -> None:
         self.rubric = load_rubric(rubric, prompt)
         self._builder = PromptBuilder(self.rubric)
-        try:
-            self._language = (
-                None if judge_language is None else self.rubric.language_code(str(judge_language))
-            )
-        except InputError as error:
-            raise InputError(f"judge_language: {error}") from error
+        self._language: str | None = None
+        if judge_language is not None:
+            try:
+                self._language = self.rubric.language_code(str(judge_language))
+            except InputError as error:
+                raise InputError(f"judge_language: {error}") from error
         if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
             raise InputError(
                 f"judge attempts: must be a whole number of at least 1, got {attempts!r}"
@@ -247,8 +253,9 @@ class AnswerJudging:
         if is_blank(answer.text or "") and answer.parts is None:
             return self._no_response(case, [judge.name for judge in panel])
         calls = [self._ask(judge, case) for judge in panel]
-        # A panel is asked at once; a single judge is spared what that costs.
-        return self._combine(case, await collect(calls) if len(calls) > 1 else [await calls[0]])
+        if len(calls) == 1:  # spared what asking a panel at once costs
+            return self._combine(case, [await calls[0]])
+        return self._combine(case, await collect(calls))
 
     def prompt(self, answer: Answer) -> JudgePrompt | JudgeFailure:
         """The prompt about an answer, or why it cannot be judged."""
@@ -291,22 +298,21 @@ class AnswerJudging:
         schema = case.prompt.schema
         if judge.call_by_schema is not None and schema is not None:
             call = partial(judge.call_by_schema, schema)
+        criteria = self.rubric.intents[case.intent].criteria
         asked = await ask(
             call,
             case.prompt,
-            partial(
-                read_reply, rubric=self.rubric, criteria=self.rubric.intents[case.intent].criteria
-            ),
+            partial(read_reply, rubric=self.rubric, criteria=criteria),
             self.rubric.languages[case.language].ask_again,
             attempts=self._attempts,
         )
         return Judgement(
-            judge.name,
-            asked.result,
-            asked.reply,
-            asked.calls,
-            judge.temperature,
-            judge.self_judged,
+            judge=judge.name,
+            result=asked.result,
+            reply=asked.reply,
+            calls=asked.calls,
+            temperature=judge.temperature,
+            self_judged=judge.self_judged,
             unkeyed=asked.unkeyed,
             temperature_sent=asked.temperature_sent,
             structured=asked.structured,
@@ -365,10 +371,11 @@ class AnswerJudging:
 
         A key that a later sample lacks would end a run after all was paid for.
         """
-        keys = self.rubric.score_keys
-        return {
-            key: sum(given) / len(given) if (given := scores.get(key)) else math.nan for key in keys
-        }
+        values: dict[str, float] = {}
+        for key in self.rubric.score_keys:
+            given = scores.get(key)
+            values[key] = sum(given) / len(given) if given else math.nan
+        return values
 
     def _about_others(self, case: _Case) -> str:
         """Why the criteria of other intents have no score."""
@@ -376,15 +383,18 @@ class AnswerJudging:
         return f"{OTHER_CRITERIA}: answers to {label} are not judged by them."
 
     def _explained(self, judgement: Judgement, case: _Case) -> str:
-        head = f"Judge: `{judgement.judge}`" + (
-            " — **self-judged**" if judgement.self_judged else ""
-        )
+        head = f"Judge: `{judgement.judge}`"
+        if judgement.self_judged:
+            head += " — **self-judged**"
         reply = judgement.reply
         result = judgement.result
-        if isinstance(result, JudgeFailure):
-            body = f"**No score: {result.mode}.** {result.detail}"
-            return f"{head}\n\n{body}" + (f"\n\nThe reply was:\n\n{reply}" if reply else "")
-        return f"{head}\n\n{explain(reply, result, self.rubric, case.language, case.prompt.key)}"
+        if isinstance(result, ScoreRecord):
+            explained = explain(reply, result, self.rubric, case.language, case.prompt.key)
+            return f"{head}\n\n{explained}"
+        body = f"**No score: {result.mode}.** {result.detail}"
+        if reply:
+            body += f"\n\nThe reply was:\n\n{reply}"
+        return f"{head}\n\n{body}"
 
 
 def _judge_facts(judgements: Sequence[Judgement]) -> dict[str, Any]:
@@ -403,8 +413,10 @@ def _judge_facts(judgements: Sequence[Judgement]) -> dict[str, Any]:
 
 
 def _most_common_failure(judgements: Sequence[Judgement]) -> str:
-    modes = Counter(j.result.mode for j in judgements if isinstance(j.result, JudgeFailure))
-    return modes.most_common(1)[0][0]
+    failures = [j.result for j in judgements if isinstance(j.result, JudgeFailure)]
+    modes = Counter(failure.mode for failure in failures)
+    [(mode, _)] = modes.most_common(1)
+    return mode
 
 
 def _reply_counts(judgements: Sequence[Judgement]) -> dict[str, dict[str, int]]:

@@ -79,9 +79,8 @@ class Asked(Generic[ResultT]):
     result: ResultT | JudgeFailure
     reply: str  # the last one
     calls: int
-    unkeyed: bool = (
-        False  # whether the last reply has a record without the key, which counts or not
-    )
+    # whether the last reply has a record without the key, which counts or not
+    unkeyed: bool = False
     temperature_sent: Temperature = UNKNOWN  # in the last request
     structured: bool = False  # whether the last request had a schema of the reply
     asked_again: bool = False  # because a reply could not be read, or lacked the key
@@ -119,9 +118,8 @@ async def ask(
         except Exception as error:  # whatever an endpoint does, the answers of the run are kept
             text = ""
             last = Read(JudgeFailure("call_failed", describe_error(error)), False)
-            if isinstance(
-                error, json.JSONDecodeError
-            ):  # a broken body may pass, but clients do not retry it
+            # A broken body may pass, but clients do not retry it.
+            if isinstance(error, json.JSONDecodeError):
                 continue
         else:
             text = reply.text
@@ -138,9 +136,9 @@ async def ask(
         was_refused = True
         messages = messages_again(prompt, text, failure, again)
     return Asked(
-        last.result,
-        text,
-        calls,
+        result=last.result,
+        reply=text,
+        calls=calls,
         unkeyed=last.unkeyed,
         temperature_sent=sent,
         structured=structured,
@@ -156,13 +154,18 @@ def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:
     # word.
     if stop_reason in _STOPPED:
         return JudgeFailure(*_STOPPED[stop_reason])
-    return JudgeFailure("call_failed", error[:MAX_DETAIL]) if error else None
+    if error:
+        return JudgeFailure("call_failed", error[:MAX_DETAIL])
+    return None
 
 
 def messages_of(prompt: JudgePrompt) -> list[Message]:
     """What is sent to a judge: the static part, if there is one, and the case."""
-    system = [Message("system", prompt.instructions)] if prompt.instructions else []
-    return [*system, Message("user", prompt.case)]
+    messages = []
+    if prompt.instructions:
+        messages.append(Message("system", prompt.instructions))
+    messages.append(Message("user", prompt.case))
+    return messages
 
 
 _KEY_AGAIN: Mapping[str, str] = {
@@ -204,15 +207,20 @@ def messages_again(
     The reason is in the language of the prompt, where that is English or Chinese, else in English.
     """
     again = again or _KEY_AGAIN.get(prompt.language, _KEY_AGAIN["en"])
-    request = again.replace(
-        "{reason}", _REASONS.get(prompt.language, {}).get(failure.mode, failure.detail)
-    )
+    reasons = _REASONS.get(prompt.language, {})
+    reason = reasons.get(failure.mode, failure.detail)
+    request = again.replace("{reason}", reason)
     if prompt.key:
         request += f'\n"{KEY}": "{prompt.key}"'
-    if failure.mode in ("truncated", "empty_reply") or not reply.strip() or len(reply) > MAX_READ:
-        *system, case = messages_of(prompt)
-        return [*system, Message("user", f"{case.text}\n\n{request}")]
-    return [*messages_of(prompt), Message("assistant", reply), Message("user", request)]
+    messages = messages_of(prompt)
+    is_useless = failure.mode in ("truncated", "empty_reply") or not reply.strip()
+    if is_useless or len(reply) > MAX_READ:
+        case = messages.pop()
+        messages.append(Message("user", f"{case.text}\n\n{request}"))
+        return messages
+    messages.append(Message("assistant", reply))
+    messages.append(Message("user", request))
+    return messages
 
 
 GIVE_UP = 20

@@ -63,9 +63,8 @@ class Frame:
     template: Template
     context: Mapping[str, object]
     instructions: str  # the rendered static part; empty if the template has no blocks
-    delimiters: (
-        re.Pattern[str] | None
-    )  # the lines around the material, which the material may not imitate
+    # the lines around the material, which the material may not imitate
+    delimiters: re.Pattern[str] | None
     version: str
     sha256: str
     keyed: bool
@@ -78,11 +77,19 @@ class Frame:
         """
         texts = {name: text.strip() for name, text in materials.items()}
         safe = {name: sanitize(text, self.delimiters, taken.find) for name, text in texts.items()}
-        key = record_key(self.version, *texts.values()) if self.keyed else ""
-        needs_key = self.keyed and (safe != texts or any(map(taken.is_named_in, texts.values())))
-        case = _render(self.template, "case", {**self.context, **safe, KEY: key})
+        key = ""
+        needs_key = False
+        if self.keyed:
+            key = record_key(self.version, *texts.values())
+            needs_key = safe != texts or any(map(taken.is_named_in, texts.values()))
         return JudgePrompt(
-            self.instructions, case, self.version, self.sha256, key, self.schema, needs_key
+            instructions=self.instructions,
+            case=_render(self.template, "case", {**self.context, **safe, KEY: key}),
+            version=self.version,
+            sha256=self.sha256,
+            key=key,
+            schema=self.schema,
+            needs_key=needs_key,
         )
 
 
@@ -115,14 +122,11 @@ def build_frame(
                 context["record_example"] = _json({KEY: KEY_PLACEHOLDER, **example})
         instructions = _render(template, "instructions", context) if template.blocks else ""
         case = _render(template, "case", {**context, **marks})
-    except (
-        TemplateError,
-        ArithmeticError,
-        LookupError,
-        TypeError,
-    ) as error:  # any fault of an expression
+    except (TemplateError, ArithmeticError, LookupError, TypeError) as error:
+        # Any fault of an expression.
         line = getattr(error, "lineno", None)
-        raise InputError(f"{place}{f', line {line}' if line else ''}: {error}") from error
+        where = f"{place}, line {line}" if line else place
+        raise InputError(f"{where}: {error}") from error
     for name in needed:
         if MARK.format(name) not in case:
             raise InputError(f"{place}: does not use {{{{ {name} }}}}, which every judge needs")
@@ -132,7 +136,14 @@ def build_frame(
     if example is not None and values is not None:
         schema = record_schema(example, values, keyed)
     return Frame(
-        template, context, instructions, delimiters_of(case), version, digest, keyed, schema
+        template=template,
+        context=context,
+        instructions=instructions,
+        delimiters=delimiters_of(case),
+        version=version,
+        sha256=digest,
+        keyed=keyed,
+        schema=schema,
     )
 
 
@@ -200,4 +211,5 @@ def _json(example: Mapping[str, object]) -> str:
 def _render(template: Template, block: str, context: Mapping[str, object]) -> str:
     if not template.blocks:
         return template.render(context).strip()
-    return "".join(template.blocks[block](template.new_context(dict(context)))).strip()
+    parts = template.blocks[block](template.new_context(dict(context)))
+    return "".join(parts).strip()

@@ -84,9 +84,11 @@ def spans(text: str, inside_strings: bool = False, max_height: int = MAX_HEIGHT)
     stack: list[tuple[int, int]] = []
     closed: list[Span] = []
     position = 0
-    while match := (_BRACE_OR_STRING if stack and not inside_strings else _BRACE).search(
-        text, position
-    ):
+    while True:
+        pattern = _BRACE_OR_STRING if stack and not inside_strings else _BRACE
+        match = pattern.search(text, position)
+        if match is None:
+            break
         position = match.end()
         if match.group() in "{｛":
             stack.append((match.start(), 1))
@@ -116,16 +118,19 @@ def read_pairs(text: str) -> Iterable[tuple[str, Any]]:
 def _as_json(text: str) -> str:
     """JSON in place of a dictionary of Python."""
     text = _TRAILING_COMMA.sub("", text)
-    return text if '"' in text else text.replace("'", '"')
+    if '"' in text:
+        return text
+    return text.replace("'", '"')
 
 
 def _loose_pairs(text: str) -> Iterator[tuple[str, Any]]:
     for quoted, bare, double, single, nested, plain in _PAIR.findall(text[1:-1]):
-        match = _NESTED_SCORE.search(nested) if nested else None
-        yield (
-            (quoted or bare).strip(),
-            (match[1].strip() if match else nested or double or single or plain.strip()),
-        )
+        key = (quoted or bare).strip()
+        match = _NESTED_SCORE.search(nested)
+        if match:
+            yield key, match[1].strip()
+        else:
+            yield key, nested or double or single or plain.strip()
 
 
 def unwrap(value: Any) -> Any:
@@ -136,7 +141,9 @@ def unwrap(value: Any) -> Any:
     if isinstance(value, Pairs):
         scores = [inner for key, inner in value if key.strip().casefold() in NESTED_KEYS]
         value = scores[0] if len(scores) == 1 else str(value)
-    return value.translate(_TO_ASCII) if isinstance(value, str) and not value.isascii() else value
+    if isinstance(value, str) and not value.isascii():
+        return value.translate(_TO_ASCII)
+    return value
 
 
 def json_objects(
@@ -153,6 +160,7 @@ def json_objects(
             pairs, end = _LENIENT.raw_decode(text, match.start())
         except (ValueError, RecursionError):
             yield ParsedObject(match.start(), position, None)
-        else:
-            position = position if look_inside(pairs) else end
-            yield ParsedObject(match.start(), end, pairs)
+            continue
+        if not look_inside(pairs):
+            position = end
+        yield ParsedObject(match.start(), end, pairs)

@@ -32,25 +32,20 @@ class PairReply:
     first: First  # which response was shown first
     asked: tuple[str, ...]  # what verdicts were asked for: dimensions, `Overall`
     reply: str = ""  # empty for a baseline; of SaMer its numbers, as Markdown
-    stop_reason: str = (
-        "stop"  # `error` if the call failed, `pending` if no reply came before the sample ended
-    )
+    # `error` if the call failed, `pending` if no reply came before the sample ended
+    stop_reason: str = "stop"
     error: str = ""
-    verdicts: dict[str, str] | None = (
-        None  # of a judge without a prompt (a baseline, SaMer), about a and b
-    )
-    failure: str = (
-        ""  # mode of a failure that the judge itself names; empty for that of a failed call
-    )
+    # of a judge without a prompt (a baseline, SaMer), about a and b
+    verdicts: dict[str, str] | None = None
+    # mode of a failure that the judge itself names; empty for that of a failed call
+    failure: str = ""
     prompt_version: str = ""  # empty without a prompt, like the hash
     prompt_sha256: str = ""
     key: str = ""  # the key that the prompt asks for, if it asks for one
-    needs_key: bool = (
-        False  # whether the reply counts only with the key; logs of earlier versions do not say
-    )
-    asked_again: bool = (
-        False  # whether this is the reply to a second request, since the first one lacked the key
-    )
+    # whether the reply counts only with the key; logs of earlier versions do not say
+    needs_key: bool = False
+    # whether this is the reply to a second request, since the first one lacked the key
+    asked_again: bool = False
     temperature_requested: float | None = None  # None for the provider's default
     temperature_sent: Temperature = UNKNOWN
     structured: bool = False  # whether the request had a schema of the reply
@@ -111,13 +106,13 @@ def reply_counts(readings: Mapping[str, Sequence[PairReading]]) -> dict[str, Any
     every = [reading for given in readings.values() for reading in given]
     by_judge: dict[str, dict[str, int]] = {}
     for judge, given in readings.items():
-        by_judge |= counts_of(
-            judge, [reading for reading in given if reading.reply and not reading.computed]
-        )
-    return {
-        **{name: sum(getattr(reading, name) for reading in every) for name in REPLY_COUNTS},
-        BY_JUDGE: by_judge,
-    }
+        written = [reading for reading in given if reading.reply and not reading.computed]
+        by_judge |= counts_of(judge, written)
+    counts: dict[str, Any] = {}
+    for name in REPLY_COUNTS:
+        counts[name] = sum(getattr(reading, name) for reading in every)
+    counts[BY_JUDGE] = by_judge
+    return counts
 
 
 def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
@@ -170,8 +165,10 @@ def _incomplete(verdicts: Verdicts, cut_off: JudgeFailure | None) -> tuple[str, 
 
 def _restored(kept: Mapping[str, Any]) -> PairReply:
     """A reply as the store of a sample keeps it."""
-    known = {each.name: kept[each.name] for each in fields(PairReply) if each.name in kept}
-    return PairReply(**{**known, "asked": tuple(kept["asked"])})
+    names = {field_of_reply.name for field_of_reply in fields(PairReply)}
+    known = {name: value for name, value in kept.items() if name in names}
+    known["asked"] = tuple(kept["asked"])
+    return PairReply(**known)
 
 
 def _read_keyed(text: str, key: str, asked: tuple[str, ...], needs_key: bool) -> Read[Verdicts]:
@@ -201,7 +198,9 @@ def compare_with_labels(labels: Mapping[str, str], readings: Sequence[PairReadin
 
     Labels are by dimension and `Overall`.
     """
-    asked = {OVERALL, *(name for reading in readings for name in reading.asked)}
+    asked = {OVERALL}
+    for reading in readings:
+        asked.update(reading.asked)
     kept = {name: label for name, label in labels.items() if name in asked}
     orders: dict[str, dict[str, str | None]] = {}
     for reading in readings:
@@ -269,6 +268,5 @@ def read_annotation(
     winner = final.pop(OVERALL)
     failures = tuple(reading.mode for reading in readings if reading.mode)
     unkeyed = sum(reading.unkeyed for reading in readings)
-    return PairAnnotation(
-        winner, {name: side for name, side in final.items() if side}, failures, unkeyed
-    )
+    preferred = {name: side for name, side in final.items() if side}
+    return PairAnnotation(winner, preferred, failures, unkeyed)

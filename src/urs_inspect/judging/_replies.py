@@ -22,7 +22,11 @@ _Spellings = Mapping[str, str]
 
 
 def _spellings(**names: str) -> _Spellings:
-    return {normalise_key(word): name for name, words in names.items() for word in words.split()}
+    spellings = {}
+    for name, words in names.items():
+        for word in words.split():
+            spellings[normalise_key(word)] = name
+    return spellings
 
 
 _RATING = _spellings(
@@ -89,9 +93,8 @@ def read_rating(text: str, lowest: int, highest: int) -> int | JudgeFailure:
         4
     """
     # Reasons may be objects themselves; what is deeper hides a score from its object.
-    return _read_one(
-        text, _RATING, "score", lambda value: read_number("score", value, lowest, highest), height=4
-    )
+    parse = partial(read_number, "score", lowest=lowest, highest=highest)
+    return _read_one(text, _RATING, "score", parse, height=4)
 
 
 def read_similarity(text: str) -> float | JudgeFailure:
@@ -131,11 +134,15 @@ def _read_one(
     if not written:
         return without_record(text, f"a {what}")
     result = _agreed(f"{what}s", written, parse)
-    return JudgeFailure("missing_final", f"The {what} is empty.") if result is None else result
+    if result is None:
+        return JudgeFailure("missing_final", f"The {what} is empty.")
+    return result
 
 
 def _agreed(
-    what: str, written: list[Any], parse: Callable[[Any], ResultT | JudgeFailure]
+    what: str,
+    written: list[Any],
+    parse: Callable[[Any], ResultT | JudgeFailure],
 ) -> ResultT | JudgeFailure:
     """The one value that was written, perhaps repeatedly.
 

@@ -27,19 +27,22 @@ Counts = dict[str, Counter[str]]
 def counts_of(judge: str, replies: Iterable[object]) -> dict[str, dict[str, int]]:
     """The counts of the replies of a judge, each of which has attributes of these names."""
     given = list(replies)
-    counts = {name: sum(bool(getattr(reply, name)) for reply in given) for name in REPLY_COUNTS}
     if not given:
         return {}
-    return {
-        judge: {REPLIES: len(given), **{name: number for name, number in counts.items() if number}}
-    }
+    counts = {REPLIES: len(given)}
+    for name in REPLY_COUNTS:
+        number = sum(bool(getattr(reply, name)) for reply in given)
+        if number:
+            counts[name] = number
+    return {judge: counts}
 
 
 def summed(many: Iterable[Mapping[str, Any] | None]) -> Counts:
     """The counts in the metadata of several scores together."""
     total: Counts = {}
     for metadata in many:
-        for judge, counts in ((metadata or {}).get(BY_JUDGE) or {}).items():
+        by_judge = (metadata or {}).get(BY_JUDGE) or {}
+        for judge, counts in by_judge.items():
             total.setdefault(str(judge), Counter()).update(counts)
     return total
 
@@ -65,12 +68,14 @@ def sentences(counts: Counts) -> list[str]:
     """
     said: list[str] = []
     for judge, numbers in sorted(counts.items()):
-        named = [
-            f"{name.replace('_', ' ')} {numbers[name]:,}" for name in REPLY_COUNTS if numbers[name]
-        ]
+        named = []
+        for name in REPLY_COUNTS:
+            if numbers[name]:
+                named.append(f"{name.replace('_', ' ')} {numbers[name]:,}")
         if named:
             said.append(f"Replies of {judge}: {numbers[REPLIES]:,}; of these {', '.join(named)}.")
-        if warning := unkeyed_warning(judge, numbers):
+        warning = unkeyed_warning(judge, numbers)
+        if warning:
             said.append(warning)
     return said
 

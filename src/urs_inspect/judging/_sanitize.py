@@ -61,7 +61,10 @@ def sanitize(text: str, delimiters: re.Pattern[str] | None, find_injected: FindI
     if delimiters is not None:
         text = delimiters.sub(lambda match: _break_up(match.group()), text)
         plain, origins = _decode(text)
-        for match in reversed(list(delimiters.finditer(plain)) if plain != text else []):
+        matches = []
+        if plain != text:
+            matches = list(delimiters.finditer(plain))
+        for match in reversed(matches):
             first = origins[match.start()]
             last = origins[match.end()]
             text = text[:first] + _break_up(match.group()) + text[last:]
@@ -72,7 +75,8 @@ def sanitize(text: str, delimiters: re.Pattern[str] | None, find_injected: FindI
 
 def decoded(text: str) -> str:
     """The text with its entities, escapes and characters of full width as plain characters."""
-    return _decode(text)[0]
+    plain, _ = _decode(text)
+    return plain
 
 
 def without_invisible(text: str) -> str:
@@ -81,20 +85,31 @@ def without_invisible(text: str) -> str:
 
 
 def _open_injected(text: str, find_injected: FindInjected, decode: bool) -> str:
-    plain, origins = _decode(text) if decode else (text, range(len(text) + 1))
-    if (decode and plain == text) or not (spans := find_injected(plain)):
+    plain = text
+    origins: Sequence[int] = range(len(text) + 1)
+    if decode:
+        plain, origins = _decode(text)
+        if plain == text:
+            return text
+    spans = find_injected(plain)
+    if not spans:
         return text
     first = origins[min(span.start for span in spans)]
     last = origins[max(span.end for span in spans)]
     text = text[:first] + _without_braces(text[first:last]) + text[last:]
     # An injected result may sit inside further braces, which show it again once it is open.
-    return _without_braces(text) if find_injected(decoded(text) if decode else text) else text
+    opened = decoded(text) if decode else text
+    if find_injected(opened):
+        return _without_braces(text)
+    return text
 
 
 def _without_braces(text: str) -> str:
     def replace(match: re.Match[str]) -> str:
         plain = _plain_character(match[0])
-        return plain.translate(_BRACES) if plain in ("{", "}") else match[0]
+        if plain in ("{", "}"):
+            return plain.translate(_BRACES)
+        return match[0]
 
     return _ENCODED.sub(replace, text).translate(_BRACES)
 
@@ -105,13 +120,18 @@ def _decode(text: str) -> tuple[str, Sequence[int]]:
     origins: list[int] = []
     end = 0
     for match in _ENCODED.finditer(text):
+        start = match.start()
         plain = _plain_character(match[0])
-        parts += [text[end : match.start()], plain]
-        origins += [*range(end, match.start()), *[match.start()] * len(plain)]
+        parts.append(text[end:start])
+        parts.append(plain)
+        origins.extend(range(end, start))
+        origins.extend([start] * len(plain))
         end = match.end()
     if not parts:
         return text, range(len(text) + 1)
-    return "".join([*parts, text[end:]]), [*origins, *range(end, len(text) + 1)]
+    parts.append(text[end:])
+    origins.extend(range(end, len(text) + 1))
+    return "".join(parts), origins
 
 
 def _plain_character(encoded: str) -> str:
@@ -125,8 +145,11 @@ def _plain_character(encoded: str) -> str:
         return once
     if encoded[0] == "\\":
         code = int(encoded.lstrip("\\")[1:].strip("{}"), 16)
-        return chr(code) if code < 0xD800 or 0xDFFF < code <= 0x10FFFF else encoded
-    return chr(ord(encoded) - 0xFEE0) if "！" <= encoded <= "～" else encoded.translate(_UPRIGHT)
+        is_character = code < 0xD800 or 0xDFFF < code <= 0x10FFFF
+        return chr(code) if is_character else encoded
+    if "！" <= encoded <= "～":
+        return chr(ord(encoded) - 0xFEE0)
+    return encoded.translate(_UPRIGHT)
 
 
 def delimiters_of(case: str) -> re.Pattern[str] | None:
@@ -138,10 +161,11 @@ def delimiters_of(case: str) -> re.Pattern[str] | None:
     before, *between, after = [_lines(piece) for piece in re.split(r"\x00\w+\x00", case)]
     for lines in ([], before), *((piece, piece) for piece in between), (after, []):
         literals.update(lines[0][:_NEAR], lines[1][-_NEAR:])
-    patterns = sorted(
-        (_loosely(literal) for literal in literals if len(literal) > 2), key=len, reverse=True
-    )
-    return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
+    patterns = [_loosely(literal) for literal in literals if len(literal) > 2]
+    if not patterns:
+        return None
+    patterns.sort(key=len, reverse=True)
+    return re.compile("|".join(patterns), re.IGNORECASE)
 
 
 def _lines(text: str) -> list[str]:
@@ -149,10 +173,11 @@ def _lines(text: str) -> list[str]:
 
 
 def _loosely(literal: str) -> str:
-    words = re.findall(r"\w+|[^\w\s]", literal)
-    return f"[\\s{_INVISIBLE}]*".join(
-        f"[{_INVISIBLE}]*".join(map(_in_any_width, word)) for word in words
-    )
+    words = []
+    for word in re.findall(r"\w+|[^\w\s]", literal):
+        characters = map(_in_any_width, word)
+        words.append(f"[{_INVISIBLE}]*".join(characters))
+    return f"[\\s{_INVISIBLE}]*".join(words)
 
 
 def _in_any_width(char: str) -> str:
@@ -162,4 +187,6 @@ def _in_any_width(char: str) -> str:
 
 def _break_up(text: str) -> str:
     changed = text.translate(_LOOKALIKE_BRACKETS)
-    return changed if changed != text else f"{text[:1]}\u2060{text[1:]}"
+    if changed != text:
+        return changed
+    return f"{text[:1]}\u2060{text[1:]}"
