@@ -36,13 +36,15 @@ from urs_inspect.discrepancy._allocation import (
     register_allocation,
 )
 from urs_inspect.discrepancy._embeddings import LexicalSimilarity
-from urs_inspect.discrepancy._matchmaking import REFERENCE_FILTER, word_counts
+from urs_inspect.discrepancy._matchmaking import AnswerFilter, word_counts
 from urs_inspect.stats._battles import Battles
 from urs_inspect.stats._bootstrap import Floats, Integers
 from urs_inspect.stats._bradley_terry import fit_bradley_terry
 
 MARKS = (21, 42, 60, 84, 105, 126, 168, 210, 315, 420)
 LAMBDA = 1.0
+REFERENCE_FILTER = AnswerFilter(max_length_ratio=4.0, min_words=20)
+"""That of the MAD paper's reference code."""
 OUTCOMES = np.array([0.0, 0.5, 1.0])
 Pair = tuple[str, str]
 Job = TypeVar("Job")

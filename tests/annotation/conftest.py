@@ -17,8 +17,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 
 from tests import processes
+from tests.ballot_files import write_ballots
 from urs_inspect.annotation._votes import Vote, read_votes
-from urs_inspect.discrepancy._ballots import Ballot, write_ballots
+from urs_inspect.discrepancy._ballots import Ballot
 
 CHROMIUM = (
     os.environ.get("URS_INSPECT_CHROMIUM")

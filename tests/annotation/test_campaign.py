@@ -12,10 +12,11 @@ from inspect_ai.log import EvalLog, write_eval_log
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.annotation.samples import ballot, ballots, ids
+from tests.ballot_files import write_ballots
 from urs_inspect._util import InputError
 from urs_inspect.annotation._campaign import Campaign, load_ballots
 from urs_inspect.annotation._votes import read_votes
-from urs_inspect.discrepancy._ballots import Ballot, write_ballots
+from urs_inspect.discrepancy._ballots import Ballot
 
 LONG = Ballot.between(
     "long", "q" * 5000, {"a": "long response " * 3000, "b": ""}, reference="r" * 5000

@@ -15,6 +15,7 @@ import pytest
 from inspect_ai.log import read_eval_log, write_eval_log
 
 from tests.annotation.samples import ballot, ballots, rating, shown_logs
+from tests.ballot_files import write_ballots
 from tests.cli.conftest import Run, Said, cells_of
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import tells
@@ -22,7 +23,7 @@ from urs_inspect._util import InputError
 from urs_inspect.annotation._rating_queue import ToRate, draw
 from urs_inspect.annotation._ratings import inclusion_weights
 from urs_inspect.annotation._votes import Vote
-from urs_inspect.discrepancy._ballots import Ballot, write_ballots
+from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.reports.numbers._human_data import answers_to_rate, read_human_ratings
 from urs_inspect.reports.words._agreement import report_agreement
 from urs_inspect.rubrics import load_rubric

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.annotation.samples import ballot, ballots
+from tests.ballot_files import write_ballots
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy._ballots import Ballot, ballot_id, read_ballots, write_ballots
+from urs_inspect.discrepancy._ballots import Ballot, ballot_id, read_ballots
 
 
 def test_the_id_does_not_depend_on_which_model_is_named_first() -> None:

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._matchmaking import (
-    REFERENCE_FILTER,
     AnswerFilter,
     FixedOrder,
     InstructionSelector,
@@ -31,6 +30,9 @@ from urs_inspect.discrepancy._matchmaking import (
 )
 from urs_inspect.discrepancy._pools import Instruction, Pool, usable_masks
 from urs_inspect.discrepancy._similarity import Similarity
+
+REFERENCE_FILTER = AnswerFilter(max_length_ratio=4.0, min_words=20)
+"""That of the paper's reference code."""
 
 
 @pytest.mark.parametrize(

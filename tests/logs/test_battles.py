@@ -10,12 +10,12 @@ import pytest
 from inspect_ai.log import EvalSample, read_eval_log, write_eval_log
 from inspect_ai.scorer import Score
 
+from tests.ballot_files import write_ballots
 from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import XY, XZ, YZ, ballot, cast, judged, sample, write_log
 from tests.stats.fights import rows
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy._ballots import write_ballots
 from urs_inspect.logs._battles import (
     read_battles,
     read_human_battles,

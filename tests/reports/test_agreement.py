@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom, pearsonr
 
+from tests.ballot_files import write_ballots
 from tests.reports.answer_rows import answers, row
 from tests.reports.golden_files import check_golden, rows_of
 from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy._ballots import write_ballots
 from urs_inspect.reports.layout._tables import Report, Section
 from urs_inspect.reports.numbers._agreement import (
     AgreementBlock,

@@ -179,9 +179,3 @@ def collect_ballots(objects: Iterable[tuple[str, Any]]) -> tuple[Ballot, ...]:
                 " models may answer an instruction only once"
             )
     return tuple(ballot for _, ballot in ballots.values())
-
-
-def write_ballots(ballots: Iterable[Ballot], path: Path) -> None:
-    """Write ballots to a file, one per line, as `read_ballots` reads them."""
-    lines = [json.dumps(ballot.to_dict(), ensure_ascii=False) + "\n" for ballot in ballots]
-    path.write_text("".join(lines), encoding="utf-8", newline="\n")

@@ -114,10 +114,6 @@ class AnswerFilter:
         return kept
 
 
-REFERENCE_FILTER = AnswerFilter(max_length_ratio=4.0, min_words=20)
-"""That of the paper's reference code, with words counted in any language."""
-
-
 @dataclass(frozen=True)
 class Rules:
     """How instructions are selected."""
