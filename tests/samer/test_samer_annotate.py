@@ -85,7 +85,7 @@ def test_pairs_that_agree_are_kept_and_written(tmp_path: Path):
 
     out = tmp_path / "train" / "out.jsonl"
     result = CliRunner().invoke(
-        annotate, [str(tmp_path / "logs"), "--out", str(out), "--per-scenario", "2,5"]
+        annotate, [str(tmp_path / "logs"), str(out), "--per-scenario", "2,5"]
     )
     assert result.exit_code == 0, result.output
     assert "66.7%" in result.output and "Fewer than 2 pairs: roleplay." in result.output
@@ -179,7 +179,7 @@ def test_a_record_of_another_source_is_named(tmp_path: Path):
 def test_a_file_that_is_there_is_kept(tmp_path: Path):
     log = annotated(tmp_path, [row(1, "a")], Script(judge))
     out = tmp_path / "[viz]" / "out.jsonl"
-    command = [log.location, "--out", str(out), "--per-scenario", "0,5500"]
+    command = [log.location, str(out), "--per-scenario", "0,5500"]
     result = CliRunner().invoke(annotate, command, env={"COLUMNS": "300"})
     assert result.exit_code == 0 and f"1 pairs written to {out}" in result.output
     assert len(out.read_text(encoding="utf-8").splitlines()) == 1
@@ -191,7 +191,5 @@ def test_a_file_that_is_there_is_kept(tmp_path: Path):
 
 def test_a_log_of_something_else_is_refused(tmp_path: Path):
     (tmp_path / "logs").mkdir()
-    result = CliRunner().invoke(
-        annotate, [str(tmp_path / "logs"), "--out", str(tmp_path / "out.jsonl")]
-    )
+    result = CliRunner().invoke(annotate, [str(tmp_path / "logs"), str(tmp_path / "out.jsonl")])
     assert result.exit_code != 0 and tells(result.output, "no log of samer_annotate")

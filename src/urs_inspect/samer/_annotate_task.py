@@ -43,7 +43,7 @@ def samer_annotate(
     Run it with `--model none --model-role grader=...` (SaMer paper, sections 3.1 to 3.3 and A2). A
     model with the role `classifier` names scenarios in the grader's place, if there is one. Records
     of `lmsys_chat` have one response: the second one is written by `--model`. `urs-inspect samer
-    annotate LOGS --out FILE` writes what was kept.
+    annotate LOGS FILE` writes what was kept.
 
     Args:
         data: Path of a JSON Lines file with the records.

@@ -44,6 +44,8 @@ class VectorSettings(Options):
 class TrainingSettings(VectorSettings):
     """Settings of training that are seldom changed; the defaults are the paper's."""
 
+    loss: Literal["paper", "released"] = "paper"  # of the paper, or of its released code
+    epochs: Count = 3
     learning_rate: Positive = 5e-5
     held_out: Annotated[float, Field(ge=0, lt=1)] = 0.1  # share of the prompts
     seed: Natural = 0

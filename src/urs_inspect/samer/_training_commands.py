@@ -43,9 +43,7 @@ _BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="The .jsonl file to write."
-)
+@click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "--per-scenario",
     metavar="LEAST,MOST",
@@ -54,7 +52,9 @@ _BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
     help="Pairs that a scenario should have, and may have.",
 )
 def annotate(logs: tuple[str, ...], out: Path, per_scenario: str) -> None:
-    """Write the pairs that were kept in LOGS of samer_annotate as training data."""
+    """Write the pairs that were kept in LOGS of samer_annotate as training data to OUT, a .jsonl
+    file.
+    """
     from urs_inspect.logs._files import finished_logs, nothing_left
     from urs_inspect.samer._report import read_annotations
     from urs_inspect.samer._training import balance, write_training
@@ -190,38 +190,28 @@ def _neural(module: str) -> Any:
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Directory to write; must be empty or new.",
-)
+@click.argument("out", type=click.Path(path_type=Path))
 @_backbone
-@click.option(
-    "--loss", type=click.Choice(["paper", "released"]), default="paper", show_default=True
-)
-@click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option(
     "-S",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
     help=(
-        "A further setting: learning_rate (5e-5), held_out (0.1), seed (0), predictor_epochs (1,"
-        " warm-up), batch (32), narrowing (1, divides the widths of the layers), patience (2; 0"
-        " runs all epochs), weights_at (as --loss has it), device (cpu),"
-        f" {_VECTOR_SETTINGS}. May be repeated."
+        "A further setting: loss (paper, or released), epochs (3), learning_rate (5e-5), held_out"
+        " (0.1), seed (0), predictor_epochs (1, warm-up), batch (32), narrowing (1, divides the"
+        " widths of the layers), patience (2; 0 runs all epochs), weights_at (as the loss has it),"
+        f" device (cpu), {_VECTOR_SETTINGS}. May be repeated."
     ),
 )
 def train(
     data: Path,
     out: Path,
     backbone: str,
-    loss: str,
-    epochs: int,
     settings: tuple[str, ...],
 ) -> None:
-    """Train heads on the pairs in DATA (training format); missing vectors are computed first.
+    """Train heads on the pairs in DATA (training format), and write them to OUT, a new or empty
+    folder; missing vectors are computed first.
 
     The default settings are the paper's, for its 135,402 pairs. With few pairs equal weights of the
     dimensions may do better; both shares are printed. OUT gets heads.safetensors, training.json and
@@ -246,15 +236,15 @@ def train(
     from urs_inspect.samer._weights import reserved_room
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: already there; --out must be a new or empty directory")
+        raise InputError(f"{out}: already there; OUT must be a new or empty directory")
     further = dict(check_argument("-S", named_values(settings, "-S"), TrainingSettings))
     embedding = (further.pop("layout"), further.pop("dtype"))
     held_out = further.pop("held_out")
     device = further.pop("device")
     patience = further.pop("patience") or None
     trainer = _neural("trainer")
-    losses = trainer.loss_spec(loss, further.pop("weights_at"))
-    spec = trainer.TrainingSpec(loss=losses, epochs=epochs, patience=patience, **further)
+    losses = trainer.loss_spec(further.pop("loss"), further.pop("weights_at"))
+    spec = trainer.TrainingSpec(loss=losses, patience=patience, **further)
     taxonomy = load_taxonomy()
     pairs = read_training(data, taxonomy)
     labels = label_pairs(pairs, taxonomy.dimensions)
@@ -336,7 +326,7 @@ def _say_equal_weights(overall: float, overall_with_equal_weights: float) -> Non
     if overall_with_equal_weights > overall:
         say(
             "equal weights do better than the trained ones; with few pairs more steps may help,"
-            " such as -S learning_rate=1e-3 --epochs 12",
+            " such as -S learning_rate=1e-3 -S epochs=12",
             label="warning:",
             style="yellow",
         )
