@@ -86,7 +86,7 @@ def test_the_commands_of_reviews_and_votes_work_when_filled_in(run: Run, tmp_pat
     review = {**PAIR, "score": 3}
     output, command = printed(run, write_rows(tmp_path / "a-vs-b-gpt9.jsonl", review))
     assert tells(output, "verdicts, ok: entries 1; questions 1; verdict 3 1")
-    assert "{3: tie}" in command
+    assert "{verdicts: {3: tie}}" in command
     works(run, command, tmp_path / "judged", ANSWERS=logs)
     name = "answer_a-vs-answer_b-human-reviewer.jsonl"
     output, command = printed(run, write_rows(tmp_path / name, VOTE, VOTE))
@@ -120,7 +120,7 @@ def test_what_only_a_person_knows_is_left_open(
     name: str, rows: list[dict[str, Any]], option: str, run: Run, tmp_path: Path
 ) -> None:
     _, command = printed(run, write_rows(tmp_path / name, *rows))
-    assert option in command
+    assert any(option in word for word in command)
 
 
 def test_answers_that_cannot_be_read_are_an_error(run: Run, said: Said, tmp_path: Path) -> None:

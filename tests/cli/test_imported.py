@@ -67,7 +67,9 @@ def test_a_log_says_what_it_was_imported_from(run: Run, tmp_path: Path) -> None:
     file = write_rows(
         tmp_path / "answers.jsonl", answer("m", 0, intent="factual_qa", reference="R")
     )
-    assert run("import", "answers", file, "--lab", "x", "-o", tmp_path / "one.eval").exit_code == 0
+    assert (
+        run("import", "answers", file, "--set", "lab=x", "-o", tmp_path / "one.eval").exit_code == 0
+    )
     log = read_eval_log(str(tmp_path / "one.eval"))
     [source] = (log.eval.metadata or {})["imported"]
     [sample] = log.samples or []
@@ -158,7 +160,7 @@ def test_scores_of_judges_are_compared_and_corrected(run: Run, tmp_path: Path) -
     lines.append("Ask 99,a,,,")
     file = tmp_path / "wide.csv"
     file.write_text("\n".join(lines), encoding="utf-8")
-    options = ("--judges", "strict,kind", "--columns", "{label: person}")
+    options = ("--columns", "{judges: [strict, kind], label: person}")
     result = run("import", "verdicts", file, *options, "-o", tmp_path / "logs")
     assert result.exit_code == 0, result.output
     assert tells(result.output, "1 row without any score")
@@ -227,10 +229,8 @@ def test_ids_of_answers_are_found_in_logs(run: Run, refused: Said, tmp_path: Pat
     file = write_rows(tmp_path / "b-vs-a-gpt9.jsonl", review)
     options = ["--answers", logs, "--file-name", "vs-.+-(?P<judge>.+)[.]jsonl"]
     given = ("import", "verdicts", file, *options, "-o", tmp_path / "v.eval")
-    assert tells(
-        refused(*given), "line 1 ... score ... unknown verdict 3 ... model_a ... --verdicts"
-    )
-    assert run(*given, "--verdicts", "{3: tie}").exit_code == 0
+    assert tells(refused(*given), "line 1 ... score ... unknown verdict 3 ... model_a ... verdicts")
+    assert run(*given, "--columns", "{verdicts: {3: tie}}").exit_code == 0
     [read] = read_comparisons(str(tmp_path / "v.eval"))
     assert (read.ballot.response_a, read.ballot.response_b) == ("lab/a 0", "lab/b 0")
     assert read.facts["orders"] == {"gpt9": {"b": "tie"}}
@@ -240,8 +240,8 @@ def test_ids_of_answers_are_found_in_logs(run: Run, refused: Said, tmp_path: Pat
         "verdicts",
         lost,
         *options,
-        "--verdicts",
-        "{3: tie}",
+        "--columns",
+        "{verdicts: {3: tie}}",
         "-o",
         tmp_path / "l.eval",
     )
@@ -290,11 +290,11 @@ def test_mappings_are_checked(refused: Said, tmp_path: Path) -> None:
     given = ("import", "verdicts", file, "-o", tmp_path / "out")
     assert tells(refused(*given, "--columns", "{prompts: ask}"), "columns ... prompts ... question")
     assert tells(refused(*given, "--columns", "{question: ask}"), "no 'ask' ... question, model_a")
-    assert tells(refused(*given, "--verdicts", "{3: draw}"), "draw ... a, b, tie, none")
+    assert tells(refused(*given, "--columns", "{verdicts: {3: draw}}"), "draw ... a, b, tie, none")
     assert tells(refused(*given, "--set", "judge"), "NAME=VALUE")
     assert tells(refused(*given, "--file-name", "("), "regular expression")
     assert tells(refused(*given, "--file-name", "(?P<judge>x)y"), "v.jsonl")
-    assert tells(refused(*given, "--judges", "one,two"), "judges ... pairs ... --set")
+    assert tells(refused(*given, "--columns", "{judges: [one, two]}"), "judges ... pairs ... --set")
 
 
 def test_rows_without_a_judge_are_refused(refused: Said, tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_rows_without_a_judge_are_refused(refused: Said, tmp_path: Path) -> None
     scores = write_rows(tmp_path / "s.jsonl", score(0, "m", "j", 1), score(1, "m", " ", 1))
     given = ("import", "verdicts", scores, "-o", tmp_path / "out")
     assert tells(refused(*given), "line 2 ... judge")
-    assert tells(refused(*given, "--verdicts", "{3: tie}"), "verdicts ... pairs")
+    assert tells(refused(*given, "--columns", "{verdicts: {3: tie}}"), "verdicts ... pairs")
 
 
 def test_faults_of_many_rows_are_told_once(refused: Said, tmp_path: Path) -> None:
@@ -312,7 +312,7 @@ def test_faults_of_many_rows_are_told_once(refused: Said, tmp_path: Path) -> Non
     file = write_rows(tmp_path / "v.jsonl", *rows)
     output = refused("import", "verdicts", file, "-o", tmp_path / "out")
     assert tells(output, "lines 1, 2, 3 and 3 more ... winner ... 5 (3 times), 6 (3 times)")
-    assert output.count("--verdicts") == 1
+    assert output.count("{verdicts:") == 1
 
 
 # --- votes of people ---

@@ -29,6 +29,11 @@ _FILES = click.argument(
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
+_LAB = "lab"
+"""Name of a value of all rows of answers that stands before their models."""
+_JUDGES = "judges"
+_VERDICTS = "verdicts"
+"""Keys of --columns beside the names of columns: columns of judges, and what verdicts mean."""
 _OUTPUT = click.option(
     "-o",
     "--output",
@@ -44,7 +49,7 @@ def _naming_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--columns",
             metavar="MAPPING|FILE",
-            help="Names of other columns: '{question: ask, answer: said}', or a file of YAML.",
+            help=("Names of other columns: '{question: ask, answer: said}', or a file of YAML"),
         ),
         click.option(
             "--set",
@@ -78,13 +83,13 @@ def import_() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A file of question_id and question, for FILES that have only ids of questions.",
 )
-@click.option(
-    "--lab",
-    metavar="NAME",
-    help="Put NAME/ before models without a slash, as `inspect score` needs them.",
-)
 def answers(
-    files: tuple[Path, ...], output: Path, questions: Path | None, lab: str | None, **naming: Any
+    files: tuple[Path, ...],
+    output: Path,
+    questions: Path | None,
+    columns: str | None,
+    constants: tuple[str, ...],
+    file_name: str | None,
 ) -> None:
     """Make a log per model of the answers in FILES: .csv, .json or .jsonl in UTF-8.
 
@@ -92,7 +97,7 @@ def answers(
     completion, text) and model (or generator, model_id); optional are question_id (or id),
     answer_id, reference, intent, language, scenario and group. `model_outputs.json` of AlpacaEval
     is such a file. mad reads the logs (-T responses=DIR), and `inspect score --model none/none`
-    judges them.
+    judges them, if models have a lab: --set lab=NAME puts NAME/ before those without a slash.
     """
     from urs_inspect.logs._imported import (
         answer_logs,
@@ -103,7 +108,9 @@ def answers(
         write_logs,
     )
 
-    named = _naming(**naming)
+    common = _constants(constants)
+    lab = common.pop(_LAB, None)
+    named = _naming(_mapping(columns, "columns"), common, file_name)
     asked = {} if questions is None else read_questions(questions)
     notes: list[str] = []
     read = _of_all(files, lambda path: read_answers_file(path, named, asked, notes))
@@ -113,7 +120,7 @@ def answers(
     elif bare:
         notes.append(
             f"{counted(len(bare), 'model')} without a slash, such as {bare[0]}: `inspect score`"
-            " takes only names such as lab/name; --lab puts one before all."
+            " takes only names such as lab/name; --set lab=NAME puts one before all."
         )
     refuse_twice(((answer.asked, answer.model, "") for answer in read), "answer")
     logs = answer_logs(read, files, notes)
@@ -128,15 +135,6 @@ def answers(
 @_OUTPUT
 @_naming_options
 @click.option(
-    "--verdicts",
-    "meanings",
-    metavar="MAPPING|FILE",
-    help="What other verdicts mean: '{3: tie}'; meanings are a, b, tie, none.",
-)
-@click.option(
-    "--judges", metavar="COLUMNS", help="Columns with the scores of a judge each: GPT-4,Llama3."
-)
-@click.option(
     "--people",
     is_flag=True,
     help="The verdicts are votes of people, any number on a pair; judge may name the person.",
@@ -150,51 +148,56 @@ def answers(
 def verdicts(
     files: tuple[Path, ...],
     output: Path,
-    meanings: str | None,
-    judges: str | None,
     people: bool,
     answer_logs: tuple[str, ...],
-    **naming: Any,
+    columns: str | None,
+    constants: tuple[str, ...],
+    file_name: str | None,
 ) -> None:
     """Make logs of the verdicts on pairs, or the scores of answers, in FILES.
 
     Pairs: question or question_id, model_a and model_b (or answer_a_id and answer_b_id, with
     --answers), judge, verdict (a, b, tie, or a model), and perhaps label, first and reason. The
-    answer named first was shown first; both orders are kept. `rank --prior` reads the log of a
-    judge, `judges` that of labelled pairs.
+    answer named first was shown first; both orders are kept. --columns '{verdicts: {3: tie}}' says
+    what other verdicts mean: a, b, tie, none. `rank --prior` reads the log of a judge, `judges` that
+    of labelled pairs.
 
     Votes, with --people: the same, by choice without judge. The log people.eval holds who won each
     pair, for `rank` and, beside logs of judges, `judges --only bias`; votes.jsonl holds the votes,
     for `rank --votes`.
 
-    Scores: question or question_id, model, judge and score, or a column for each of --judges. There
-    is a log per model, and `compare --scorer JUDGE` reads these. With --columns '{label: COLUMN}'
-    people's labels in this column go to labels.csv, for `compare --human`.
+    Scores: question or question_id, model, judge and score, or, with --columns '{judges: [GPT-4,
+    Llama3]}', a column for each judge. There is a log per model, and `compare --scorer JUDGE` reads
+    these. With --columns '{label: COLUMN}' people's labels in this column go to labels.csv, for
+    `compare --human`.
     """
     from urs_inspect.logs._imported_verdicts import KnownAnswers
 
+    names = _mapping(columns, "columns")
+    judges = _judges(names.pop(_JUDGES, None))
+    meanings = names.pop(_VERDICTS, None)
     means = _meanings(meanings)
-    columns = [] if judges is None else [name.strip() for name in judges.split(",")]
-    named = _naming(**naming)
+    named = _naming(names, _constants(constants), file_name)
     notes: list[str] = []
     known = KnownAnswers(answer_logs, notes)
     read = _of_all(files, lambda path: [named.read(path)])
     if all(file.has("model_b") or file.has("answer_b_id") for file in read):
-        if judges is not None:
+        if judges:
             raise InputError(
-                "judges: only of scores; FILES are pairs, whose judge is the column judge, or"
+                "columns: judges: only of scores; FILES are pairs, whose judge is the column judge, or"
                 " --set judge=NAME"
             )
         write = _write_votes if people else _write_pairs
         write(read, means, known, output, notes)
     else:
-        for name, given in {"verdicts": meanings is not None, "people": people}.items():
+        of_pairs = {f"columns: {_VERDICTS}": meanings is not None, "people": people}
+        for name, given in of_pairs.items():
             if given:
                 raise InputError(
                     f"{name}: only of pairs; not all FILES have model_a and model_b, which"
                     " --columns, --set or --file-name can name"
                 )
-        _write_scores(read, columns, named.columns.get("label"), known, output, notes)
+        _write_scores(read, judges, named.columns.get("label"), known, output, notes)
 
 
 def _write_pairs(
@@ -321,37 +324,54 @@ def _labels_csv(labels: "list[ImportedScore]", ids: dict[str, str]) -> str:
     return pd.DataFrame(rows, columns=["id", "model", "rating"]).to_csv(index=False)
 
 
-def _naming(columns: str | None, constants: tuple[str, ...], file_name: str | None) -> "Naming":
+def _constants(given: tuple[str, ...]) -> dict[str, str]:
+    """Values of all rows by name."""
+    common: dict[str, str] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign or not value.strip():
+            raise InputError(f"set: must be NAME=VALUE, got '{text}'")
+        common[name.strip()] = value.strip()
+    return common
+
+
+def _naming(
+    columns: Mapping[object, object], common: Mapping[str, str], file_name: str | None
+) -> "Naming":
     from urs_inspect.logs._imported import Naming
 
-    common: dict[str, str] = {}
-    for given in constants:
-        name, sign, value = given.partition("=")
-        if not sign or not value.strip():
-            raise InputError(f"set: must be NAME=VALUE, got '{given}'")
-        common[name.strip()] = value.strip()
     try:
         pattern = None if file_name is None else re.compile(file_name)
     except re.error as error:
         raise InputError(f"file-name: '{file_name}' is no regular expression: {error}") from None
-    names = {} if columns is None else _mapping(columns, "columns")
-    return Naming({str(key): str(name) for key, name in names.items()}, common, pattern)
+    return Naming({str(key): str(name) for key, name in columns.items()}, common, pattern)
 
 
-def _meanings(given: str | None) -> "Mapping[str, Preference | None]":
+def _judges(given: object) -> list[str]:
+    """The columns with the scores of a judge each."""
+    if given is None:
+        return []
+    if not isinstance(given, list) or not given:
+        raise InputError(f"columns: {_JUDGES}: must be a list such as [GPT-4, Llama3], got {given}")
+    return [str(name) for name in given]
+
+
+def _meanings(given: object) -> "Mapping[str, Preference | None]":
     """What the verdicts of files mean beside the usual ones."""
     from urs_inspect.datasets._columns import label_meanings
 
     if given is None:
         return {}
-    meanings, problems = label_meanings(_mapping(given, "verdicts"), "verdicts")
+    meanings, problems = label_meanings(given, f"columns: {_VERDICTS}")
     if problems:
         raise InputError("\n".join(problems))
     return meanings
 
 
-def _mapping(given: str, option: str) -> dict[object, object]:
-    """A mapping that is written in YAML, or in a file of YAML."""
+def _mapping(given: str | None, option: str) -> dict[object, object]:
+    """A mapping that is written in YAML, or in a file of YAML; empty without one."""
+    if given is None:
+        return {}
     mapping = read_yaml_or_file(given, option)
     if not isinstance(mapping, dict):
         raise InputError(f"{option}: must be a mapping such as {{name: value}}, got '{given}'")

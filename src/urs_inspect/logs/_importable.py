@@ -112,17 +112,18 @@ class _Table:
         self,
         kind: str,
         contents: Mapping[str, Any],
-        renamed: Mapping[str, str],
+        columns: Mapping[str, Any],
         options: Sequence[str],
     ) -> Importable:
         """What the file holds, with the command."""
         verb = "answers" if kind == "answers" else "verdicts"
         parts = ["urs-inspect import", verb, shlex.quote(str(self.path))]
-        if renamed:
-            parts.append(f"--columns {shlex.quote(in_one_line(renamed))}")
-        command = " ".join([*parts, *options, f"-o {verb}/"])
+        given = list(options)
+        if columns:
+            given.insert(0, f"--columns {shlex.quote(in_one_line(columns))}")
+        command = " ".join([*parts, *given, f"-o {verb}/"])
         judged = verb == "verdicts" and self.has("judge")
-        return Importable(kind, judged, contents, command, _waiting(options))
+        return Importable(kind, judged, contents, command, _waiting(given))
 
 
 def _waiting(options: Sequence[str]) -> dict[str, str]:
@@ -157,16 +158,15 @@ def _pairs(table: _Table) -> Importable | None:
         options.append("--set judge=NAME")
     if sides == _IDS or not table.has("question"):
         options.append("--answers ANSWERS")
-    if unknown:
-        meanings = in_one_line({key: _meaning(key, set(given)) for key in unknown})
-        options.append(f"--verdicts {shlex.quote(meanings)}")
     kind = "votes of people" if people else "verdicts"
     contents = table.counted(*sides) if sides == _MODELS else table.counted()
     if table.has("judge"):
         contents["judges"] = choices(table.different("judge"))
     contents["verdict"] = dict(sorted(given.items()))
-    renamed = table.renamed(table.asked, "verdict", "judge", *(sides or ()))
-    return table.found(kind, contents, renamed, options)
+    columns: dict[str, Any] = table.renamed(table.asked, "verdict", "judge", *(sides or ()))
+    if unknown:
+        columns["verdicts"] = {key: _meaning(key, set(given)) for key in unknown}
+    return table.found(kind, contents, columns, options)
 
 
 _MODELS = ("model_a", "model_b")
@@ -210,8 +210,7 @@ def _scores(table: _Table) -> Importable | None:
     contents = table.counted("model")
     named = table.has("judge", "score")
     judges = table.different("judge") if named else []
-    options: list[str] = []
-    renamed: dict[str, str] = {}
+    columns: dict[str, Any] = {}
     read = [table.asked, "model"]
     if named:
         read += ["judge", "score"]
@@ -221,12 +220,12 @@ def _scores(table: _Table) -> Importable | None:
         judges = [column for column in scored if column != label]
         if not judges:
             return None
-        options.append(f"--judges {shlex.quote(','.join(judges))}")
+        columns["judges"] = judges
         if label:
-            renamed["label"] = label
+            columns["label"] = label
             contents["labels"] = label
     contents["judges"] = choices(judges)
-    return table.found("scores", contents, {**table.renamed(*read), **renamed}, options)
+    return table.found("scores", contents, {**table.renamed(*read), **columns}, [])
 
 
 def _scored_columns(table: _Table) -> Iterator[str]:
@@ -235,12 +234,7 @@ def _scored_columns(table: _Table) -> Iterator[str]:
     for column in columns_of(table.rows):
         values = [row.values.get(column) for row in table.rows]
         given = {str(value).strip() for value in values if value is not None} - {""}
-        if (
-            column in read
-            or "," in column
-            or _NO_SCORE.search(column)
-            or not 0 < len(given) <= _MOST_VALUES
-        ):
+        if column in read or _NO_SCORE.search(column) or not 0 < len(given) <= _MOST_VALUES:
             continue
         if all(_is_score(row, column) for row in table.rows):
             yield column

@@ -305,7 +305,7 @@ def _better(
     better = models.get(str(value).strip()) or VERDICTS.get(key)
     if better is None:
         allowed = f"allowed: {choices(VERDICTS)}, the name of a model"
-        more = "--verdicts says what others mean"
+        more = "--columns '{verdicts: {...}}' says what others mean"
         fields.note(column, f"unknown {column} {{value}}; {allowed}; {more}", shown(value))
     return better
 
