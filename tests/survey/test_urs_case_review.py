@@ -225,7 +225,9 @@ def test_the_datasheet_counts_what_import_and_review_took_out(
     )
     assert command("cases", "review", log.location, "-o", kept, "--report", faults).exit_code == 0
     dropped.write_text("line,reason,column,detail,excerpt\n7,format,,x,\n", encoding="utf-8")
-    text = command("cases", "datasheet", kept, "--report", dropped, "--review", faults).output
+    text = command("cases", "datasheet", kept, "--report", dropped, "--report", faults).output
+    turned = command("cases", "datasheet", kept, "--report", faults, "--report", dropped).output
+    assert turned == text
     for words in (
         "## Cases that the review took out",
         "| harmful | 1 |",
@@ -242,8 +244,9 @@ def test_the_datasheet_counts_what_import_and_review_took_out(
     alone = command("cases", "datasheet", kept, "--report", dropped).output
     assert tells(alone, "2 cases, 1 row dropped ... 3 rows")
     assert "accounted" not in command("cases", "datasheet", kept).output
-    wrong = command("cases", "datasheet", kept, "--review", dropped)
-    assert wrong.exit_code == 1 and "column 'id' is missing" in wrong.output
+    faults.write_text("id,why\n1,harmful\n", encoding="utf-8")
+    wrong = command("cases", "datasheet", kept, "--report", faults)
+    assert wrong.exit_code == 1 and "column 'line' is missing" in wrong.output
 
 
 def test_a_long_question_ends_in_an_ellipsis_and_a_review_that_keeps_nothing_is_refused(

@@ -158,9 +158,9 @@ def verdicts(
 
     Pairs: question or question_id, model_a and model_b (or answer_a_id and answer_b_id, with
     --answers), judge, verdict (a, b, tie, or a model), and perhaps label, first and reason. The
-    answer named first was shown first; both orders are kept. --columns '{verdicts: {3: tie}}' says
-    what other verdicts mean: a, b, tie, none. `rank --prior` reads the log of a judge, `judges` that
-    of labelled pairs.
+    answer named first was shown first; both orders are kept. What other verdicts mean (a, b, tie,
+    none) says --columns '{verdicts: {3: tie}}'. `rank --prior` reads the log of a judge, `judges`
+    that of labelled pairs.
 
     Votes, with --people: the same, by choice without judge. The log people.eval holds who won each
     pair, for `rank` and, beside logs of judges, `judges --only bias`; votes.jsonl holds the votes,
@@ -184,8 +184,8 @@ def verdicts(
     if all(file.has("model_b") or file.has("answer_b_id") for file in read):
         if judges:
             raise InputError(
-                "columns: judges: only of scores; FILES are pairs, whose judge is the column judge, or"
-                " --set judge=NAME"
+                "columns: judges: only of scores; FILES are pairs, whose judge is the column judge,"
+                " or --set judge=NAME"
             )
         write = _write_votes if people else _write_pairs
         write(read, means, known, output, notes)

@@ -48,9 +48,17 @@ class _Form:
 
 
 def report_command(
-    kind: str, rounds: int | None, *, figures: bool = False, page: bool = False
+    kind: str,
+    rounds: int | None,
+    *,
+    figures: bool = False,
+    page: bool = False,
+    one_screen: bool = True,
 ) -> Callable[..., click.Command]:
-    """Make a command of a function that makes a report, with so many rounds of its bootstrap."""
+    """Make a command of a function that makes a report, with so many rounds of its bootstrap.
+
+    It prints one screen, or what --all and --only ask for; everything if not `one_screen`.
+    """
     form = _Form(kind, figures, page)
 
     def decorate(make: Callable[..., Any]) -> click.Command:
@@ -59,8 +67,8 @@ def report_command(
             logs: tuple[str, ...],
             output: Path | None,
             as_json: bool,
-            every: bool,
-            only: str | None,
+            every: bool = True,
+            only: str | None = None,
             **options: Any,
         ) -> None:
             if output is not None:
@@ -77,7 +85,7 @@ def report_command(
                 _print(report, written, Shown(every, only), _way_to_page(logs, options, form))
 
         run.__module__ = make.__module__
-        shown = reversed(getattr(run, "__click_params__", []))
+        shown = list(reversed(getattr(run, "__click_params__", []))) if one_screen else []
         own = list(reversed(getattr(make, "__click_params__", [])))
         return click.Command(
             make.__name__,

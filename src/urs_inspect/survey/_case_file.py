@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from urs_inspect._util import InputError, choices, write_new_file
@@ -173,6 +174,36 @@ def read_removed(path: Path) -> tuple[Removed, ...]:
         faults = row.values.get("faults", "").split(_SEPARATOR)
         removed.append(Removed(row.values["id"], tuple(faults)))
     return tuple(removed)
+
+
+def read_reports(
+    paths: Iterable[Path],
+) -> tuple[tuple[Dropped, ...] | None, tuple[Removed, ...] | None]:
+    """Read what `cases import` and `cases review` wrote with --report, each told by its columns.
+
+    Returns:
+        The dropped rows of surveys, and the cases that reviews removed; None where no file has any.
+    """
+    of_import: list[Path] = []
+    of_review: list[Path] = []
+    for path in paths:
+        place = of_review if _is_of_review(path) else of_import
+        place.append(path)
+    dropped = tuple(chain.from_iterable(map(read_dropped, of_import)))
+    removed = tuple(chain.from_iterable(map(read_removed, of_review)))
+    return (dropped if of_import else None), (removed if of_review else None)
+
+
+def _is_of_review(path: Path) -> bool:
+    """Whether the first line of a file is that of `removed_csv`; other files are read to the end
+    later, with their faults.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            first = file.readline()
+    except (OSError, UnicodeDecodeError):
+        return False
+    return first.strip().split(",") == list(_REMOVED_HEADER)
 
 
 def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

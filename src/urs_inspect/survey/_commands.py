@@ -95,31 +95,34 @@ def _described(dataset: str, rubric: "Rubric", vocabulary: "Vocabulary") -> "Des
 @cases.command()
 @click.argument("dataset")
 @click.option("-o", "--output", type=_PATH, help="The .md file to write; else it is printed.")
-@click.option("--report", type=_PATH, help="What `cases import --report` wrote, to count drops.")
-@click.option("--review", type=_PATH, help="What `cases review --report` wrote, to count faults.")
+@click.option(
+    "--report",
+    "reports",
+    type=_PATH,
+    multiple=True,
+    help=(
+        "What `cases import --report` wrote, to count drops, or `cases review --report`, to count"
+        " faults. May be repeated."
+    ),
+)
 @click.option("--rubric", help="A rubric of your own, with intents or languages of your own.")
 def datasheet(
-    dataset: str, output: Path | None, report: Path | None, review: Path | None, rubric: str | None
+    dataset: str, output: Path | None, reports: tuple[Path, ...], rubric: str | None
 ) -> None:
     """Describe DATASET (a .jsonl or .csv file of cases, urs, or sample).
 
     Counts of intents by language (URS paper, Table 2), the shortest questions as examples (Table
-    3), services (Table 5), countries and lengths; with --report and --review also what became no
-    case, and why.
+    3), services (Table 5), countries and lengths; with --report also what became no case, and why.
     """
     from urs_inspect.rubrics import load_rubric
-    from urs_inspect.survey._case_file import read_dropped, read_removed
+    from urs_inspect.survey._case_file import read_reports
     from urs_inspect.survey._datasheet import datasheet as datasheet_of
 
     if output is not None:
         check_new_file(output, ".md")
     loaded = load_rubric(rubric)
     described = _described(dataset, loaded, vocabulary_of(loaded))
-    text = datasheet_of(
-        described,
-        None if report is None else read_dropped(report),
-        None if review is None else read_removed(review),
-    )
+    text = datasheet_of(described, *read_reports(reports))
     if output is None:
         click.echo(text)
         return
