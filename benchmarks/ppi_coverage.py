@@ -6,7 +6,7 @@ whole numbers, questions that are easy or hard for all models, and people who ra
 the same questions for all models, on questions drawn for each model, or on answers that a page
 draws the more often the lower the judge's score is, with their weights. `agreement` is the
 correlation of judge and people within a model, before rounding. In the rows "by the queue" people
-rate the first answers, of three models together, that the queue of `annotate --rate` gives them;
+rate the first answers, of three models together, that the queue of `annotate` gives them;
 the judge has independent errors, or gives 10 % of the answers any score, or is useless. Then the
 same with the pairs of MD-Eval (`URS_INSPECT_DATA_DIR`), the judge being "the longer answer wins":
 pairs are drawn with replacement, so that the truth is the share of all pairs that the first answer
@@ -175,7 +175,7 @@ def _chosen(
 def _queued(
     setting: Setting, judge: Floats, generator: np.random.Generator
 ) -> tuple[np.ndarray, Floats]:
-    """What people rate who stop the queue of `annotate --rate`, and its weights."""
+    """What people rate who stop the queue of `annotate`, and its weights."""
     text = str(
         generator.integers(2**60)
     )  # the order is a hash of the answers: other texts, other chances

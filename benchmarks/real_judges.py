@@ -135,7 +135,7 @@ GPT-4 prefers the first place and its own answers more than people do, Bard the 
 
 ## Which answers to label
 
-What drawing some answers up to three times as often saves of the squared error of corrected means, {rated} labels of each model, {queue_draws} draws, ± the standard error. The truth is what the person says of all {questions} answers of a model. `urs-inspect annotate --rate` draws where judges of a panel disagree.
+What drawing some answers up to three times as often saves of the squared error of corrected means, {rated} labels of each model, {queue_draws} draws, ± the standard error. The truth is what the person says of all {questions} answers of a model. `urs-inspect annotate` draws where judges of a panel disagree.
 
 {queue}
 

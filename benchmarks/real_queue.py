@@ -4,7 +4,7 @@ TriviaQA answers of eight models, a judge's verdict on all, one person's on 30 o
 30 is drawn with equal rates, or more often where the judge's verdict is a surprise beside those of
 the question and the model (the additive fit of `_surprises`), where a second judge disagrees with
 it, or where a panel of small judges is not unanimous. Weights undo the rates, as those of `urs-inspect
-annotate --rate` do. Shown is the share of the squared error of corrected means that each way of
+annotate` do. Shown is the share of the squared error of corrected means that each way of
 drawing saves beside equal rates, with its standard error over draws; `benchmarks/real_judges.py`
 makes a table of it.
 """

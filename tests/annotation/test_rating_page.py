@@ -55,7 +55,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def _serving(directory: Path, logs: Path, *options: str) -> Any:
-    return running(directory, str(logs), "--rate", "--votes", str(directory / "ratings"), *options)
+    return running(directory, str(logs), "--votes", str(directory / "ratings"), *options)
 
 
 def ratings(server: Server, *raters: str) -> list[Rating]:

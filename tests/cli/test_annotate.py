@@ -1,4 +1,4 @@
-"""`urs-inspect annotate`, for votes and with --rate, without its page, and what reads its files."""
+"""`urs-inspect annotate`, for votes and ratings, without its page, and what reads its files."""
 
 import json
 import os
@@ -103,7 +103,7 @@ def test_the_report_tells_agreement_people_and_what_does_not_count(
 def test_the_report_counts_ratings_raters_and_what_does_not_count(
     run: Run, logs: Path, ratings: Path
 ) -> None:
-    result = run("annotate", logs, "--rate", "--votes", ratings, "--report", "--limit", 5)
+    result = run("annotate", logs, "--votes", ratings, "--report", "--limit", 5)
     assert result.exit_code == 0, result.output
     assert tells(result.output, "10 ratings ... 5 of 5 answers: 5 with 2 ratings.")
     # Finals 2 to 6 and 1 to 5: within 5 * 2, all values (1..6, with 2 to 5 twice) 10 * sum of
@@ -127,7 +127,7 @@ def test_without_votes_or_ratings_the_report_says_so(
     )
     (tmp_path / "none").mkdir()
     assert (
-        run("annotate", logs, "--rate", "--votes", tmp_path / "none", "--report").output
+        run("annotate", logs, "--votes", tmp_path / "none", "--report").output
         == "No ratings yet.\n"
     )
 
@@ -156,33 +156,32 @@ ODD_LOGS: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("none.eval", "no file 'none.eval' with comparisons"),
         ("{source} --annotator ../me", 'annotator "../me": allowed are 1 to 40 letters'),
         ("{source} --votes {source} --annotator me", "cannot write the votes"),
         ("{source} --votes nowhere --report", "no directory 'nowhere' with votes"),
         ("{source} --address no.such.host.invalid:0", "cannot listen at no.such.host.invalid"),
-        ("{logs} --raters 2", "--raters is for ratings; add --rate"),
-        ("{logs} --rate --order own", "--order is for votes; leave out --rate"),
+        ("{source} --raters 2", "--raters is for ratings"),
+        ("{logs} --order own", "--order is for votes"),
         ("{source} --address 7580", "address: must be HOST:PORT"),
         ("{source} --address 127.0.0.1:", "address: must be HOST:PORT"),
         ("{source} --address [::1]:99999", "cannot listen at ::1 port 99999"),
         (
-            "{logs}/apple.eval {logs}/pear.eval",
+            "{source} {source}",
             "votes are about one log or file of comparisons, got 2",
         ),
-        ("{logs} --rate --votes nowhere --report", "no directory 'nowhere' with ratings"),
-        ("none.eval --rate", "no log 'none.eval'"),
-        ("{logs} --rate --output x.eval", "output: needs one log of urs"),
-        ("{logs}/apple.eval --rate --votes no --output x.eval", "no file 'no' with ratings"),
-        ("unscored.eval --rate", "no finished log with answers scored by intent_judge"),
-        ("unfinished.eval --rate", "no finished log with answers scored by intent_judge"),
-        ("other.eval --rate", "other.eval: was judged by the rubric 'mine 1'"),
+        ("{logs} --votes nowhere --report", "no directory 'nowhere' with ratings"),
+        ("none.eval", "no log 'none.eval'"),
+        ("{logs} --output x.eval", "output: needs one log of urs"),
+        ("{logs}/apple.eval --votes no --output x.eval", "no file 'no' with ratings"),
+        ("unscored.eval", "no finished log with answers scored by intent_judge"),
+        ("unfinished.eval", "no finished log with answers scored by intent_judge"),
+        ("other.eval", "other.eval: was judged by the rubric 'mine 1'"),
         (
-            "intent.eval --rate",
+            "intent.eval",
             "intent.eval: 'q' has the intent 'gossip', which the rubric does not have",
         ),
-        ("{logs}/apple.eval twice.eval --rate", "'tea' has different answers of p/apple, epoch 1"),
-        ("{logs} --rate --votes votes --annotator me", "votes/me.jsonl: holds votes"),
+        ("{logs}/apple.eval twice.eval", "'tea' has different answers of p/apple, epoch 1"),
+        ("{logs} --votes votes --annotator me", "votes/me.jsonl: holds votes"),
     ],
 )
 def test_bad_input_is_refused(
@@ -205,7 +204,7 @@ def test_bad_input_is_refused(
 def test_bad_options_are_refused(
     run: Run, source: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run("annotate", logs, "--rate", "--checks", "2").exit_code == 2
+    assert run("annotate", logs, "--checks", "2").exit_code == 2
     monkeypatch.setenv("URS_INSPECT_TOKEN", "short")
     result = run("annotate", source, "--votes", source.parent / "votes", "--address=0.0.0.0:7580")
     assert tells(result.output, "URS_INSPECT_TOKEN ... 5 characters ... 16")
@@ -318,7 +317,7 @@ def test_a_copy_of_the_log_has_the_ratings_as_scores(
     said: Said, refused: Said, logs: Path, ratings: Path, tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy.eval"
-    command = ("annotate", logs / "apple.eval", "--rate", "--votes", ratings, "--output", copy)
+    command = ("annotate", logs / "apple.eval", "--votes", ratings, "--output", copy)
     output = said(*command)
     given = {
         drawn.answer.question: final - 0.5
@@ -358,12 +357,12 @@ def test_answers_that_somebody_could_not_rate_are_counted_and_no_score(
     assert [one.rating for one in read_human_ratings(ratings, (1, 10)).ratings] == [
         one.rating for one in before
     ]
-    output = run("annotate", logs, "--rate", "--votes", ratings, "--report").output
+    output = run("annotate", logs, "--votes", ratings, "--report").output
     assert [row[6] for row in cells_of(output)] == ["1", "0"]
     assert "could not tell: 1 answer" in report_agreement([str(logs)], human=ratings).markdown()
     copy = tmp_path / "copy.eval"
     log = logs / f"{unrated.answer.model.removeprefix('p/')}.eval"
-    output = said("annotate", log, "--rate", "--votes", ratings, "--output", copy)
+    output = said("annotate", log, "--votes", ratings, "--output", copy)
     assert "could not tell: 1" in output
     scores = {str(one.id): one.scores or {} for one in read_eval_log(str(copy)).samples or []}
     assert "human_rating" not in scores[unrated.answer.question]
@@ -377,7 +376,6 @@ def test_only_answers_to_questions_of_one_language_are_rated(
     command = (
         "annotate",
         logs,
-        "--rate",
         "--votes",
         tmp_path / "ratings",
         "--report",
@@ -395,7 +393,7 @@ def test_only_answers_that_a_file_names_are_rated(
     lines = [f"{answer.question},{answer.model}," for answer in chosen]
     (file := tmp_path / "rest.csv").write_text("\n".join(["id,model,rating", *lines]))
     write(tmp_path / "ratings" / "me.jsonl", rating(chosen[0], 5).to_line())
-    command = ("annotate", logs, "--rate", "--votes", tmp_path / "ratings", "--report", "--only")
+    command = ("annotate", logs, "--votes", tmp_path / "ratings", "--report", "--only")
     assert "1 of 3 answers" in run(*command, file).output
     file.write_text("id,model\nnowhere,p/nobody")
     assert tells(refused(*command, file), "rest.csv ... p/")

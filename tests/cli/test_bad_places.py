@@ -19,7 +19,7 @@ COMMANDS = {
     "datasheet": ("cases datasheet sample -o {place}.md", "output"),
     "import": ("cases import {logs}/survey.csv -o {place}.jsonl", "output"),
     "annotate": (
-        "annotate {logs}/apple.eval --rate --votes {logs}/ratings --output {place}.eval",
+        "annotate {logs}/apple.eval --votes {logs}/ratings --output {place}.eval",
         "output",
     ),
     "report": ("report {logs} -o {place}", "output"),

@@ -190,7 +190,7 @@ class RatingReading:
 
 
 def holds_ratings(path: Path) -> bool:
-    """Whether a path is a directory, or a file with ratings as `annotate --rate` writes them."""
+    """Whether a path is a directory, or a file with ratings as `annotate` writes them."""
     if path.suffix.lower() != ".jsonl" or not path.is_file():
         return path.is_dir()
     return bool(parse_events(path.read_bytes(), str(path), parse_rating)[0])

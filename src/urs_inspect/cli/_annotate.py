@@ -29,6 +29,11 @@ _RATING = (
     "raters", "limit", "only", "hide", "checks", "rubric", "output",
 )  # fmt: skip
 _VOTING = ("order",)
+_ONLY_FOR = {
+    True: "is for votes on pairs, and SOURCE has answers to rate",
+    False: "is for ratings of answers in logs of urs, and SOURCE has pairs to vote on",
+}
+"""Why an option is refused, by whether answers are rated."""
 
 
 @click.command()
@@ -44,7 +49,7 @@ _VOTING = ("order",)
     type=click.Path(path_type=Path),
     help=(
         "Directory of the votes, or of the ratings, which `agreement --human` reads.  [default:"
-        " votes; with --rate ratings]"
+        " votes, or ratings]"
     ),
 )
 @click.option(
@@ -60,7 +65,7 @@ _VOTING = ("order",)
 @click.option(
     "--language",
     type=click.Choice(["en", "zh"]),
-    help="Language of the page.  [default: en; with --rate zh if all questions are Chinese]",
+    help="Language of the page.  [default: en; of ratings zh if all questions are Chinese]",
 )
 @click.option(
     "--order",
@@ -75,11 +80,6 @@ _VOTING = ("order",)
     help="Only questions in this language, such as en or zh, for people who read no other.",
 )
 @click.option("--report", is_flag=True, help="Print how far the people agree, and end.")
-@click.option(
-    "--rate",
-    is_flag=True,
-    help="Rate single answers of logs of urs, 1 to 10; the options below are for it.",
-)
 @click.option(
     "--raters",
     type=click.IntRange(min=1),
@@ -131,24 +131,25 @@ def annotate(
     order: str,
     questions_language: str | None,
     report: bool,
-    rate: bool,
     **rating: Any,
 ) -> None:
-    """Vote on the pairs of answers in SOURCE: a log of mad, or a .jsonl file with one ballot per
-    line.
+    """Vote on the pairs of answers in SOURCE, a log of mad or a .jsonl file with one ballot per
+    line; or rate the single answers in SOURCE..., logs of urs or directories of them, 1 to 10.
 
-    If mad ran with an allocation other than uniform, each vote decides which pair comes next.
+    Votes: if mad ran with an allocation other than uniform, each vote decides which pair comes
+    next. --order is for votes.
 
-    With --rate, rate the single answers in SOURCE...: logs of urs, or directories of them. The page
-    does not name models. Models take turns; answers on which the judges of a panel disagree come up
-    to three times as often, and each rating is saved with its sampling rate, so that weighted means
-    over all answers stay right wherever you stop.
+    Ratings: the page does not name models. Models take turns; answers on which the judges of a
+    panel disagree come up to three times as often, and each rating is saved with its sampling rate,
+    so that weighted means over all answers stay right wherever you stop. The options from --raters
+    on are for ratings.
     """
-    unused, instead = (_VOTING, "votes; leave out") if rate else (_RATING, "ratings; add")
+    rate = _are_answers(sources)
+    unused = _VOTING if rate else _RATING
     context = click.get_current_context()
     for name in unused:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise InputError(f"--{name.replace('_', '-')} is for {instead} --rate")
+            raise InputError(f"--{name.replace('_', '-')} {_ONLY_FOR[rate]}")
     host, port = _host_and_port(address)
     console = Console(soft_wrap=True, highlight=False)
     campaign: Campaign | RatingCampaign | None
@@ -178,6 +179,30 @@ def annotate(
             _serve(campaign, host, port, language or campaign.language, console)
 
 
+def _are_answers(sources: tuple[str, ...]) -> bool:
+    """Whether sources are logs with answers to rate, and no comparisons to vote on."""
+    from urs_inspect.annotation._campaign import LOG_SUFFIXES
+    from urs_inspect.logs._files import log_files
+
+    suffixes = {Path(source).suffix.lower() for source in sources if Path(source).is_file()}
+    if suffixes - set(LOG_SUFFIXES):
+        return False
+    return any(not _is_competition(file) for file in log_files(sources))
+
+
+def _is_competition(file: str) -> bool:
+    """Whether a file is a log of mad; one that cannot be read is none."""
+    from inspect_ai.log import read_eval_log
+
+    from urs_inspect.logs._files import PACKAGE
+
+    try:
+        header = read_eval_log(file, header_only=True)
+    except Exception:  # a damaged or foreign file can raise anything
+        return False
+    return header.eval.task == f"{PACKAGE}mad"
+
+
 def _host_and_port(address: str) -> tuple[str, int]:
     """The parts of HOST:PORT; the brackets of an address such as [::1] are left out."""
     host, _, port = address.rpartition(":")
@@ -204,8 +229,8 @@ def _voting(
 
     if len(sources) > 1:
         raise InputError(
-            f"votes are about one log or file of comparisons, got {len(sources)}; --rate takes"
-            " several logs"
+            f"votes are about one log or file of comparisons, got {len(sources)}; only logs of urs"
+            " may be several"
         )
     ballots = load_ballots(Path(sources[0]))
     plan = load_plan(Path(sources[0]))

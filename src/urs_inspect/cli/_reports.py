@@ -226,7 +226,7 @@ def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
     type=_FILE,
     help=(
         "People's ratings of some answers: .csv or .jsonl with id, model, rating[, rater, epoch,"
-        " weight], or a directory of `annotate --rate`. Beside the judge's means there are means"
+        " weight], or a directory of `annotate`. Beside the judge's means there are means"
         " corrected by them."
     ),
 )
@@ -371,7 +371,7 @@ def robustness(logs: tuple[str, ...], **options: Any) -> Any:
     type=_FILE,
     help=(
         "Ratings of answers: .csv or .jsonl with id, model, rating[, rater, epoch], or what"
-        " `annotate --rate` saved."
+        " `annotate` saved."
     ),
 )
 @click.option(

@@ -45,7 +45,7 @@ def human_rating(ratings: Paths, model: Text | None = None) -> Scorer:
     model are the same; the model's name may have its settings behind it. Calls no model.
 
     Args:
-        ratings: Files of ratings, and directories of them, as `urs-inspect annotate --rate` writes
+        ratings: Files of ratings, and directories of them, as `urs-inspect annotate` writes
             them.
         model: Whose answers the log has; by default the model of the log.
 

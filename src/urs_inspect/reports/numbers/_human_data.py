@@ -110,7 +110,7 @@ def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
 
     The file is `.csv`, `.jsonl` or `.json` with the columns id (of the question) and rating, and
     optionally model, rater, epoch and weight (how many answers the rated one stands for, up to a
-    common factor per model); or a directory or file as `annotate --rate` writes them, of which the
+    common factor per model); or a directory or file as `annotate` writes them, of which the
     last rating of an answer by a person counts.
 
     Ratings may be letters (C, P, I, N), yes and no, true and false instead, which count 1, 0.5 or 0
@@ -272,7 +272,7 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
     """Ratings that the rating page saved."""
     if scale != RUBRIC_SCALE:
         raise InputError(
-            f"human-scale: must be {LOWEST},{HIGHEST} for ratings of `annotate --rate`, got"
+            f"human-scale: must be {LOWEST},{HIGHEST} for ratings of `annotate`, got"
             f" {scale[0]:g},{scale[1]:g}"
         )
     reading = read_ratings([path])
