@@ -373,6 +373,8 @@ _SELECTION_OPTIONS = ("lam", "set_similarity", "shortlist", "min_words", "max_le
 _ANY_TASK = "any task"
 _ALLOCATION_OPTIONS = ("budget", "confidence", "batch", "prior")
 _CHOSEN_CASES = "`--sample-id`, or a file of these cases as -T dataset=..."
+_OF_PROMPT = ("rubric", "prompt", "judge_language")
+_ASSISTANT = "-T assistant='{{kind: ..., {}: ...}}'"
 _MOVED: dict[str, tuple[str, str]] = {
     **{name: ("samer", f"-T samer='{{model: DIR, {name}: ...}}'") for name in _SAMER_OPTIONS},
     **{name: ("selection", f"-T selection='{{{name}: ...}}'") for name in _SELECTION_OPTIONS},
@@ -380,20 +382,27 @@ _MOVED: dict[str, tuple[str, str]] = {
         name: ("allocation", f"-T allocation='{{rule: adaptive, {name}: ...}}'")
         for name in _ALLOCATION_OPTIONS
     },
+    **{
+        name: ("urs_assistants", _ASSISTANT.format(name))
+        for name in ("search", "translator", "pages")
+    },
     "coarse": ("target", "-T target='{model: <model>, coarse: ...}'"),
     "similarity_url": ("similarity", "-T similarity='{name: openai/<model>, url: ...}'"),
     "width": ("target", "-T target='{model: <model>, coarse: <log>, width: ...}'"),
     "judge_attempts": ("judge_calls", "-T judge_calls='{attempts: ...}'"),
     "judge_cache": ("judge_calls", "--model-role 'grader={model: <judge>, cache: true}'"),
     "judge_temperature": ("judge_calls", "-T judge_calls='{temperature: ...}'"),
+    "count": ("urs_assistants", "-T cases=<number>"),
     "ids": ("urs_assistants", "-T cases=<ids>"),
     "intents": ("urs_case_review", _CHOSEN_CASES),
     "language": ("urs_case_review", _CHOSEN_CASES),
+    **dict.fromkeys(_OF_PROMPT, ("judge_twins", "none: twins are judged with that of their logs")),
     "models": ("urs_crossval", "-T answers=<logs of these models>"),
     "preflight": (_ANY_TASK, "the environment variable URS_INSPECT_PREFLIGHT=false"),
+    "seed": ("urs_case_review judge_rating", "`--sample-shuffle SEED`"),
     "scenario": ("mad", "the column scenario of a file of instructions, -T pool=<file>"),
 }
-"""Former argument -> the task that had it, or an argument of the tasks that had it, and its new
+"""Former argument -> the tasks that had it, or an argument of the tasks that had it, and its new
 form.
 """
 
@@ -409,7 +418,7 @@ def _refuse_moved(task: str, given: Iterable[str], parameters: Collection[str]) 
         if name in parameters or name not in _MOVED:
             continue
         former, form = _MOVED[name]
-        if former in (_ANY_TASK, task, *parameters):
+        if former == _ANY_TASK or {task, *parameters} & set(former.split()):
             raise InputError(f"{name}: is no longer an argument; use {form}")
 
 

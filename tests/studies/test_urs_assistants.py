@@ -45,7 +45,7 @@ def test_the_first_page_is_the_answer(
     pages: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    log = run(urs_assistants("search", search=pages, dataset="sample", count=4))
+    log = run(urs_assistants({"kind": "search", "search": pages}, cases=4, dataset="sample"))
     assert log.eval.metadata is not None
     assert (log.eval.metadata["assistant"], log.eval.metadata["cases"]) == (
         f"search ({pages})",
@@ -71,7 +71,7 @@ def test_a_model_answers_from_pages_and_is_judged_on_the_question(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     log = run(
-        urs_assistants("rag", search=pages, dataset="sample", count=3),
+        urs_assistants({"kind": "rag", "search": pages}, cases=3, dataset="sample"),
         model=Script("From the pages.").model(),
     )
     asked = [sample for sample in log.samples or [] if sample.store["pages"]]
@@ -102,7 +102,9 @@ def test_translations_made_elsewhere_are_judged(
     glossary = write_rows(
         tmp_path / "known.jsonl", {"text": read_request(known).text, "translation": "ciel bleu"}
     )
-    log = run(urs_assistants("translator", translator=f"glossary:{glossary}", dataset=data))
+    log = run(
+        urs_assistants({"kind": "translator", "translator": f"glossary:{glossary}"}, dataset=data)
+    )
     by_input = {str(sample.input): sample for sample in log.samples or []}
     assert set(by_input) == {known, unknown}
     assert by_input[known].output.completion == "ciel bleu"
@@ -117,7 +119,7 @@ def test_a_model_as_translator_is_given_the_text_alone(
     monkeypatch.chdir(tmp_path)
     data = cases_file(tmp_path, "translate blue sky into French")
     log = run(
-        urs_assistants("translator", translator="model", dataset=data),
+        urs_assistants({"kind": "translator", "translator": "model"}, dataset=data),
         translator="urs_simulation/strong",
     )
     [sample] = log.samples or []
@@ -141,7 +143,7 @@ def test_a_search_that_fails_is_no_score_and_ends_no_run(
     monkeypatch.chdir(tmp_path)
     register_search("broken", lambda given: _Broken())
     log = run(
-        urs_assistants("rag", search="broken", dataset="sample", count=2),
+        urs_assistants({"kind": "rag", "search": "broken"}, cases=2, dataset="sample"),
         model="urs_simulation/strong",
     )
     for sample in log.samples or []:

@@ -439,9 +439,27 @@ def test_answers_without_a_text_or_a_number_are_counted(
     assert "2 answers of 12" in caplog.text
 
 
-def test_prompts_are_not_changed_and_ways_of_judging_not_mixed(logs: Path, tmp_path: Path) -> None:
+def test_intents_are_judged_again_in_the_language_of_the_log(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def say(messages: list[ChatMessage]) -> Reply:
+        asked.append(messages[0].text)
+        return '{"Final Score": 5}'
+
+    grader = Script(say).model("judge")
+    model = Script("A plain answer of some length. It says enough.").model("one")
+    task = urs(dataset="sample", language="en", intents="leisure", judge_language="zh")
+    run(task, tmp_path / "logs", model=model, grader=grader)
+    before = set(asked)
+    asked.clear()
+    task = judge_twins(answers=str(tmp_path / "logs"), n=3)
+    log = run(task, tmp_path / "twins", model="none", grader=grader)
+    assert set(asked) == before
+    assert all("评" in prompt for prompt in asked)
+    assert "zh" in read_twins(log).judged_by
+
+
+def test_ways_of_judging_are_not_mixed(logs: Path, tmp_path: Path) -> None:
     log = graded(tmp_path, model_graded_qa())
-    with pytest.raises(InputError, match=r"judge_language.*model_graded_qa"):
-        judge_twins(answers=log.location, judge_language="en")
     with pytest.raises(InputError, match=r"intent_judge \(2 logs\).*model_graded_qa"):
         judge_twins(answers=[str(logs), log.location])

@@ -367,7 +367,7 @@ def test_tasks_that_ask_one_text_refuse_conversations(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "page.md").write_text("# Faust\n\nA film.\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"asks one text.*1 \(talk\)"):
-        urs_assistants(assistant="search", search=f"folder:{folder}", dataset=dataset, cases="talk")
+        urs_assistants({"kind": "search", "search": f"folder:{folder}"}, "talk", dataset)
     from urs_inspect.lmeval_tasks._urs_task import load_cases
 
     with pytest.raises(InputError, match=r"lm-eval asks one text.*1 \(talk\)"):

@@ -28,6 +28,8 @@ ALLOWED = (
     " of single answers whose judge has the role grader"
 )
 """By what answers may have been scored."""
+_OF_PROMPT = ("rubric", "prompt", "judge_language")
+"""Arguments of `intent_judge` that make the prompt."""
 _OF_PAIRS = frozenset({"pair_verdict", "pair_choice", "human_choice"})
 _UNUSED = ANSWERS_ONLY - {"scores"}
 _UNIT = (0.0, 1.0)
@@ -154,7 +156,7 @@ def _judging_of(log: EvalLog) -> Judging | str:
     """How the answers of a log were judged; why they cannot be judged again."""
     has_model = log.eval.model != NO_MODEL
     if any(last_judgement(sample) is not None for sample in log.samples or []):
-        return Judging(INTENT_JUDGE) if has_model else _NO_ANSWERS
+        return _by_intents(log) if has_model else _NO_ANSWERS
     scorers = {short(scorer.name): scorer for scorer in log.eval.scorers or []}
     if RATING_AGREEMENT in scorers:
         return Judging(RATING_AGREEMENT, scorers[RATING_AGREEMENT].options or {})
@@ -163,6 +165,16 @@ def _judging_of(log: EvalLog) -> Judging | str:
     if not has_model:
         return _NO_ANSWERS
     return _by_grader(log)
+
+
+def _by_intents(log: EvalLog) -> Judging:
+    """How `intent_judge` judged: with which rubric and prompt, where not the usual ones."""
+    own: dict[str, Any] = {}
+    for scorer in log.eval.scorers or []:
+        if short(scorer.name) == INTENT_JUDGE:
+            given = scorer.options or {}
+            own = {name: given[name] for name in _OF_PROMPT if given.get(name) is not None}
+    return Judging(INTENT_JUDGE, own)
 
 
 def _by_grader(log: EvalLog) -> Judging | str:

@@ -2,11 +2,12 @@
 
 import random
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.solver import Solver, generate
+from pydantic import GetPydanticSchema
 
 from urs_inspect._arguments import (
     ALL,
@@ -15,6 +16,7 @@ from urs_inspect._arguments import (
     JudgeCallOptions,
     Names,
     Natural,
+    Options,
     Text,
     checked,
     split_names,
@@ -36,17 +38,30 @@ from urs_inspect.tasks.urs import URS_VERSION
 
 _INTENTS = {"factual": "factual_qa", "translation": "text_assistant"}
 _TABLES = {"factual": 14, "translation": 15}
+_FACTUAL = 57
+"""Cases of Factual QA in Table 14."""
+
+
+class AssistantOptions(Options):
+    """Who answers, and with what."""
+
+    kind: Literal["model", "search", "rag", "translator"] = "model"
+    search: Text | None = None  # search engine of `search` and `rag`
+    translator: Text | None = None  # of `translator`
+    pages: Count = 5  # that `rag` reads at most
+
+
+Assistant = Annotated[
+    str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(AssistantOptions))
+]
+"""Becomes `AssistantOptions`."""
 
 
 @task
 @checked
 def urs_assistants(
-    assistant: Literal["model", "search", "rag", "translator"] = "model",
-    search: Text | None = None,
-    translator: Text | None = None,
-    cases: Names | None = None,
-    count: Count = 57,
-    pages: Count = 5,
+    assistant: Assistant = "model",
+    cases: Names | Count | None = None,
     dataset: Text = "urs",
     language: Names = ALL,
     references: Text | None = None,
@@ -63,17 +78,15 @@ def urs_assistants(
 
     Args:
         assistant: `model`: as in `urs`; `search`: the first page; `rag`: the model answers from the
-            first pages only; `translator`. For `search`, and a translator that is no model, use
-            `--model none`.
-        search: Search engine of `search` and `rag`: `folder:<path>` with pages as text, Markdown or
-            HTML; `web_search:<provider>` of the harness (tavily, google, exa); or one that was
-            registered.
-        translator: Translator of `translator`: `glossary:<file>` with translations made elsewhere,
-            `model` for the model with the role `translator`, or one that was registered.
-        cases: `factual`, `translation`, or ids of cases, separated by commas; by default what the
-            assistant is for, `factual` for `model`.
-        count: Number of factual cases.
-        pages: Pages that `rag` reads at most.
+            first pages only; `translator`. All but `model` need more, as in `{kind: rag, search:
+            folder:<path>}`: `search`, the search engine: `folder:<path>` with pages as text,
+            Markdown or HTML, `web_search:<provider>` of the harness (tavily, google, exa), or one
+            that was registered; `pages`, which `rag` reads at most (5); `translator`:
+            `glossary:<file>` with translations made elsewhere, `model` for the model with the role
+            `translator`, or one that was registered. For `search`, and a translator that is no
+            model, use `--model none`.
+        cases: `factual` (57 random ones) or how many of these, `translation`, or ids of cases,
+            separated by commas; by default what the assistant is for, `factual` for `model`.
         dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a file
             of cases.
         language: `all`, or languages of the cases: `en`, `zh`.
@@ -88,26 +101,31 @@ def urs_assistants(
     """
     loaded = load_rubric(None, prompt)
     calls = JudgeCallOptions.read(judge_calls)
-    kind = _kind(cases, assistant)
+    asked_of = AssistantOptions.model_validate(assistant)
+    kind = _kind(cases, asked_of.kind)
     judge = intent_judge(
         prompt=prompt,
         judge_language=judge_language,
         attempts=calls.attempts,
         temperature=calls.temperature,
     )
-    answer = _solver(assistant, search, translator, pages)
+    answer = _solver(asked_of)
     intents = ALL if kind is None else _INTENTS[kind]
     chosen = choose_cases(loaded, dataset, language, intents, seed=seed, references=references)
-    if kind is None:
+    if isinstance(cases, int):
+        taken = _draw(chosen.cases, cases, seed)
+    elif kind is None:
         taken = _by_id(chosen.cases, cases or [])
+    elif kind == "translation":
+        taken = _requests(chosen.cases)
     else:
-        taken = _draw(chosen.cases, kind, count, seed)
-    if assistant != "model":
-        _refuse_conversations(taken, assistant)
-    given = search if search is not None else translator
-    table = _TABLES[kind or _usual_kind(assistant)]
+        taken = _draw(chosen.cases, _FACTUAL, seed)
+    if asked_of.kind != "model":
+        _refuse_conversations(taken, asked_of.kind)
+    given = asked_of.search or asked_of.translator
+    table = _TABLES[kind or _usual_kind(asked_of.kind)]
     asked = ["grader"]
-    if assistant == "translator":
+    if asked_of.kind == "translator":
         asked.append("translator")
     return Task(
         dataset=MemoryDataset(
@@ -121,7 +139,7 @@ def urs_assistants(
         metadata={
             **chosen.facts(),
             ASSISTANT: (
-                "" if given is None else f"{assistant} ({given})"
+                "" if given is None else f"{asked_of.kind} ({given})"
             ),  # empty for the model alone
             "cases": kind or "ids",
             f"published in the URS paper, Table {table}": dict(
@@ -133,10 +151,12 @@ def urs_assistants(
     )
 
 
-def _kind(cases: str | list[str] | None, assistant: str) -> str | None:
+def _kind(cases: str | int | list[str] | None, assistant: str) -> str | None:
     """The kind of the cases; None where they are named by their ids."""
     if cases is None:
         return _usual_kind(assistant)
+    if isinstance(cases, int):
+        return "factual"
     return cases if isinstance(cases, str) and cases in _INTENTS else None
 
 
@@ -148,41 +168,51 @@ def _usual_kind(assistant: str) -> str:
 def _refuse_conversations(cases: Sequence[UrsCase], assistant: str) -> None:
     if talks := [case.id for case in cases if case.conversation is not None]:
         raise InputError(
-            f"dataset: assistant={assistant} asks one text, and of these cases {named(talks)} are"
+            f"dataset: {assistant} asks one text, and of these cases {named(talks)} are"
             " conversations"
         )
 
 
-def _solver(assistant: str, search: str | None, translator: str | None, pages: int) -> Solver:
+def _solver(asked_of: AssistantOptions) -> Solver:
+    kind = asked_of.kind
     for name, value, users in (
-        ("search", search, ("search", "rag")),
-        ("translator", translator, ("translator",)),
+        ("search", asked_of.search, ("search", "rag")),
+        ("translator", asked_of.translator, ("translator",)),
     ):
-        if value is not None and assistant not in users:
-            raise InputError(f"{name}: assistant={assistant} does not use it")
-    if assistant == "model":
+        if value is not None and kind not in users:
+            raise InputError(f"assistant: {name}: {kind} does not use it")
+    if kind == "model":
         return generate()
-    if assistant == "translator":
-        if translator is None:
+    if kind == "translator":
+        if asked_of.translator is None:
             raise InputError(
-                f"assistant={assistant} needs -T translator=..., such as glossary:<file> or model"
+                "assistant: translator needs one, as -T assistant='{kind: translator, translator:"
+                " ...}', such as glossary:<file> or model"
             )
-        return translation(translator)
-    if search is None:
-        form = "search=..., such as folder:<path> or web_search:<provider>"
-        raise InputError(f"assistant={assistant} needs -T {form}")
-    return first_page(search) if assistant == "search" else answer_from_pages(search, pages)
+        return translation(asked_of.translator)
+    if asked_of.search is None:
+        raise InputError(
+            f"assistant: {kind} needs a search engine, as -T assistant='{{kind: {kind}, search:"
+            " ...}', such as folder:<path> or web_search:<provider>"
+        )
+    if kind == "search":
+        return first_page(asked_of.search)
+    return answer_from_pages(asked_of.search, asked_of.pages)
 
 
-def _draw(cases: list[UrsCase], kind: str, count: int, seed: int) -> list[UrsCase]:
-    if kind == "translation":
-        requests = [case for case in cases if asks_for_translation(case.question)]
-        if not requests:
-            raise InputError("cases=translation: no case of Text Assistant asks for a translation")
-        return requests
+def _requests(cases: list[UrsCase]) -> list[UrsCase]:
+    """The cases that ask for a translation."""
+    requests = [case for case in cases if asks_for_translation(case.question)]
+    if not requests:
+        raise InputError("cases=translation: no case of Text Assistant asks for a translation")
+    return requests
+
+
+def _draw(cases: list[UrsCase], count: int, seed: int) -> list[UrsCase]:
+    """So many of the factual cases."""
     if count > len(cases):
         raise InputError(
-            f"count: {count} cases of Factual QA were asked for, the data has {len(cases)}"
+            f"cases: {count} cases of Factual QA were asked for, the data has {len(cases)}"
         )
     # The order of the cases is fixed, so that the choice depends on the seed alone.
     return random.Random(seed).sample(sorted(cases, key=lambda case: case.id), count)  # noqa: S311 - no secret

@@ -4,7 +4,7 @@ from inspect_ai import Task, task
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.viewer import ViewerConfig
 
-from urs_inspect._arguments import Flag, JudgeCall, JudgeCallOptions, Natural, Text, checked
+from urs_inspect._arguments import Flag, JudgeCall, JudgeCallOptions, Text, checked
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.solvers._answers import recorded_answer
 from urs_inspect.solvers._preflight import preflight_setup
@@ -13,7 +13,7 @@ from urs_inspect.survey._case_review import CRITERIA, case_review, the_judge
 from urs_inspect.tasks._urs_cases import choose_cases
 from urs_inspect.tasks._viewer import sample_list
 
-URS_CASE_REVIEW_VERSION = "3-C"
+URS_CASE_REVIEW_VERSION = "3-D"
 """Comparability and interface of the task: the number changes when reviews do, the letter when
 arguments do.
 """
@@ -27,7 +27,6 @@ def urs_case_review(
     judge_language: Text | None = None,
     judge_calls: JudgeCall | None = None,
     lenient: Flag = False,
-    seed: Natural = 0,
 ) -> Task:
     """Have a judge review questions in place of people, one call per case.
 
@@ -47,7 +46,6 @@ def urs_case_review(
             how often one is asked at most when its reply cannot be read; `temperature`, unless the
             role sets one, null for the provider's default.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
-        seed: Seed of the order, in which every beginning holds intents and languages in proportion.
     """
     loaded = load_rubric(rubric)
     calls = JudgeCallOptions.read(judge_calls)
@@ -59,7 +57,7 @@ def urs_case_review(
     )
     if roles_known():
         the_judge()
-    chosen = choose_cases(loaded, dataset, seed=seed, lenient=lenient, need_references=False)
+    chosen = choose_cases(loaded, dataset, lenient=lenient, need_references=False)
     return Task(
         dataset=chosen.dataset(),
         solver=recorded_answer(),

@@ -12,7 +12,6 @@ from inspect_ai.model import GenerateConfig
 from urs_inspect._arguments import (
     Columns,
     NameOrPath,
-    Natural,
     Scale,
     Structured,
     Text,
@@ -43,10 +42,12 @@ from urs_inspect.tasks.judge_pairwise import bench_facts
 
 logger = getLogger(__name__)
 
-JUDGE_RATING_VERSION = "3-D"
+JUDGE_RATING_VERSION = "3-E"
 """Comparability and interface of the task: the number changes when scores do, the letter when
 arguments do.
 """
+_ORDER = 0
+"""Seed of the order of the responses."""
 
 
 @task
@@ -56,14 +57,14 @@ def judge_rating(
     rubric: Text | None = None,
     scale: Scale | None = None,
     structured: Structured = "auto",
-    seed: Natural = 0,
     columns: Columns | None = None,
 ) -> Task:
     """Rate responses that people or a reference judge have rated.
 
     Source: SaMer paper, section 5.2, Table 2.
 
-    The model under test is the judge.
+    The model under test is the judge. Responses are in random order, always the same, so that
+    `--limit` takes them from everywhere; `--sample-shuffle` gives another one.
 
     Args:
         bench: `vicuna`, `flask`, `feedback_bench`, `mt_bench`, or the path of a `.csv`, `.jsonl`
@@ -78,7 +79,6 @@ def judge_rating(
         structured: Whether the judge is asked by a JSON schema of its reply, as providers with
             structured output take: `true`, `false`, or `auto`, where the tiny request
             before the run shows that its server follows one.
-        seed: Seed of the order of the responses, so that `--limit` takes them from everywhere.
         columns: What the columns of your own file mean, if they have other names, such as `{prompt:
             question, rating: human_score}`, or the path of a YAML file with that. A list of columns
             as rating are several raters, whose mean counts.
@@ -94,7 +94,7 @@ def judge_rating(
     by_schema = structured is not False
     samples = [rating_sample(case, data.scale, prompt_of(case), by_schema) for case in data.cases]
     dataset = MemoryDataset(samples, name=data.name)
-    dataset.shuffle(seed)
+    dataset.shuffle(_ORDER)
     return Task(
         dataset=dataset,
         solver=give_rating(lowest, highest, rubric, structured),

@@ -23,7 +23,6 @@ from urs_inspect._arguments import (
     Natural,
     Paths,
     Structured,
-    Text,
     as_list,
     checked,
     names,
@@ -66,7 +65,7 @@ from urs_inspect.tasks.judge_rating import rating_prompts, rating_sample
 
 logger = getLogger(__name__)
 
-JUDGE_TWINS_VERSION = "2-A"
+JUDGE_TWINS_VERSION = "2-B"
 """The number changes when twins or prompts do, the letter when arguments do."""
 _PART_OF_LONGEST = 10
 """One in so many answers is drawn of the model that writes most, where there are others."""
@@ -80,9 +79,6 @@ def judge_twins(
     answers: Paths | None = None,
     kinds: Names = "padded",
     n: Count = 60,
-    rubric: Text | None = None,
-    prompt: Text | None = None,
-    judge_language: Text | None = None,
     structured: Structured = "auto",
     seed: Natural = 0,
 ) -> Task:
@@ -94,7 +90,8 @@ def judge_twins(
 
     Run it with `--model none --model-role grader=...`. Each of `n` answers is judged once as it is
     and once for each kind of twin, in random order. A twin that would equal its answer is left out.
-    Answers are judged by the scorer of their logs; those of `judge_rating` by the model under test.
+    Answers are judged by the scorer of their logs, with the rubric, prompt and language that these
+    name; those of `judge_rating` by the model under test.
 
     Args:
         answers: Logs, or directories of logs, with answers that `intent_judge`, `judge_rating`,
@@ -103,9 +100,6 @@ def judge_twins(
             separated by commas.
         n: How many answers, at most, spread over the scores of each model; of several models, the
             one that writes most has a tenth.
-        rubric: Path of a YAML file with intents, criteria or languages of your own.
-        prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
-        judge_language: Language of the judge's prompt; by default that of each case.
         structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or
             `auto`.
         seed: Seed of the choice of answers, of the twins, and of their order.
@@ -120,13 +114,11 @@ def judge_twins(
     if several:
         raise InputError(f"answers: judged in several ways, name logs of one: {several}")
     if judging.name == INTENT_JUDGE:
-        run = _by_intents(found, rubric, prompt, judge_language, structured)
+        run = _by_intents(found, judging, structured)
+    elif judging.name == RATING_AGREEMENT:
+        run = _by_rating(found, judging, structured)
     else:
-        _refuse_prompts(judging, rubric=rubric, prompt=prompt, judge_language=judge_language)
-        if judging.name == RATING_AGREEMENT:
-            run = _by_rating(found, judging, structured)
-        else:
-            run = _by_scorer(found, judging)
+        run = _by_scorer(found, judging)
     pairs = make_pairs(draw_answers(run.answers, n, seed), chosen, run.judge, seed)
     _announce(pairs, chosen, judging)
     samples = list(pairs.samples(run.sample))
@@ -185,23 +177,15 @@ class _Run:
     config: GenerateConfig = field(default_factory=GenerateConfig)
 
 
-def _by_intents(
-    found: Sequence[JudgedAnswer],
-    rubric: str | None,
-    prompt: str | None,
-    judge_language: str | None,
-    structured: Structured,
-) -> _Run:
+def _by_intents(found: Sequence[JudgedAnswer], judging: Judging, structured: Structured) -> _Run:
     """Judged by the criteria of their intents, as by the task `urs`."""
-    loaded = load_rubric(rubric, prompt)
+    loaded = load_rubric(judging.options.get("rubric"), judging.options.get("prompt"))
     if unknown := sorted({answer.intent for answer in found} - set(loaded.intents)):
         raise InputError(
             f"answers: judged by intents that are not in the rubric {loaded.name}:"
-            f" {choices(unknown)}; name the rubric of that run with -T rubric=FILE"
+            f" {choices(unknown)}"
         )
-    judge = intent_judge(
-        rubric=rubric, prompt=prompt, judge_language=judge_language, structured=structured
-    )
+    judge = intent_judge(**judging.options, structured=structured)
     return _Run(
         answers=found,
         judge=_judge_name(),
@@ -278,15 +262,6 @@ def _rated_case(answer: JudgedAnswer, text: str) -> RatingCase:
     names = ("prompt", "group", "reference", "intent", "language", "cluster")
     known = {name: str(facts.get(name, "")) for name in names}
     return RatingCase(id=answer.id, response=text, rating=float(facts["rating"]), **known)
-
-
-def _refuse_prompts(judging: Judging, **arguments: str | None) -> None:
-    """Raise for an argument that only prompts of `intent_judge` have."""
-    if given := [name for name, value in arguments.items() if value is not None]:
-        raise InputError(
-            f"{given[0]}: only of answers that {INTENT_JUDGE} scored; these logs name the prompt of"
-            f" {judging.name} themselves"
-        )
 
 
 def _recorded(answer: JudgedAnswer, text: str, facts: dict[str, Any]) -> Sample:
