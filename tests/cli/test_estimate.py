@@ -175,7 +175,7 @@ def test_numbers_that_are_given_come_before_measured_ones(
     answers: Path, facts: Callable[..., Any]
 ) -> None:
     command = (*URS, "--model", WEAK, "--model-role", f"grader={JUDGE}", "--from", answers)
-    found = facts(*command, "--answer-tokens", "1000")
+    found = facts(*command, "--from", "answer=1000")
     assert found["roles"][0]["output_tokens"]["expected"] == 42_000
     assert not any("Answers of" in sentence for sentence in found["assumptions"])
     assert any(f"Replies of {JUDGE} are taken" in sentence for sentence in found["assumptions"])

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 _UNKNOWN = "not known"
 _PREFIX = "urs_inspect/"
+_ANSWER = "answer"
+_REPLY = "reply"
+_TOKENS = (_ANSWER, _REPLY)
+"""Whose tokens `--from` can give as numbers."""
 
 
 @click.command()
@@ -49,16 +53,15 @@ _PREFIX = "urs_inspect/"
     show_default=True,
     help="Runs of each sample.",
 )
-@click.option("--from", "source", multiple=True, help="Logs of urs: lengths, and spread of scores.")
 @click.option(
-    "--answer-tokens",
-    type=click.IntRange(min=1),
-    help="Tokens of an answer, in place of an assumed number.",
-)
-@click.option(
-    "--judge-tokens",
-    type=click.IntRange(min=1),
-    help="Tokens of a judge's reply, in place of that assumed.",
+    "--from",
+    "source",
+    multiple=True,
+    metavar="LOGS|NAME=TOKENS",
+    help=(
+        "Logs of urs: lengths, and spread of scores. Or tokens of an answer or a judge's reply,"
+        " answer=1000 or reply=300, which come before those of logs. May be repeated."
+    ),
 )
 @click.option(
     "--tokenizer", type=click.Path(path_type=Path), help="tokenizer.json, or a folder that has one."
@@ -82,8 +85,6 @@ def estimate(
     limit: int | None,
     epochs: int,
     source: tuple[str, ...],
-    answer_tokens: int | None,
-    judge_tokens: int | None,
     tokenizer: Path | None,
     prices: Path | None,
     against: tuple[str, ...],
@@ -102,6 +103,7 @@ def estimate(
     from urs_inspect.reports.numbers._estimate import GRADER, estimate_run, with_precision
 
     name = task.removeprefix(_PREFIX)
+    logs, tokens = _lengths_given(source)
     models = _models(model)
     roles = _roles(model_role)
     found = estimate_run(
@@ -113,10 +115,10 @@ def estimate(
         limit=limit,
         epochs=epochs,
         counter=load_counter(tokenizer),
-        lengths=_lengths(source, answer_tokens, judge_tokens, models, roles.get(GRADER, ())),
+        lengths=_lengths(logs, tokens, models, roles.get(GRADER, ())),
         prices=load_prices(prices),
     )
-    found = with_precision(found, source)
+    found = with_precision(found, logs)
     actual = read_actual(against, found.task, found) if against else None
     if as_json:
         facts = {name: value for name, value in plain(found).items() if name != "ids"}
@@ -177,16 +179,35 @@ def _maker(name: str) -> "Callable[[Mapping[str, Any]], Task]":
     return make
 
 
+def _lengths_given(source: Sequence[str]) -> tuple[list[str], dict[str, int]]:
+    """What lengths are taken from: logs, and numbers of tokens by name."""
+    logs: list[str] = []
+    tokens: dict[str, int] = {}
+    for given in source:
+        name, _, number = given.partition("=")
+        if name not in _TOKENS:
+            logs.append(given)
+        elif number.isascii() and number.isdecimal() and int(number) > 0:
+            tokens[name] = int(number)
+        else:
+            raise InputError(
+                f"--from: {name}: must be a whole number of tokens of at least 1, as {name}=1000,"
+                f" got '{given}'"
+            )
+    return logs, tokens
+
+
 def _lengths(
-    logs: tuple[str, ...],
-    answer: int | None,
-    reply: int | None,
+    logs: Sequence[str],
+    tokens: Mapping[str, int],
     models: Sequence[str],
     judges: Sequence[str],
 ) -> "Lengths":
     """Lengths as measured in logs, as assumed without; a number that is given comes before both."""
     from urs_inspect.reports.numbers._costs import assumed_lengths, measured_lengths
 
+    answer = tokens.get(_ANSWER)
+    reply = tokens.get(_REPLY)
     assumed = assumed_lengths(answer, reply)
     if not logs:
         return assumed

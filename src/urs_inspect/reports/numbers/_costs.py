@@ -165,12 +165,12 @@ def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> 
     about_answers: tuple[str, ...] = (
         (
             "An answer is assumed to be as long as its reference, from half to twice as long, and"
-            f" without a reference to have {_said(_WITHOUT_REFERENCE)} tokens (--answer-tokens)."
+            f" without a reference to have {_said(_WITHOUT_REFERENCE)} tokens (--from answer=TOKENS)."
         ),
         _REASONING,
     )
     if answer is not None:
-        about_answers = (f"An answer is taken to have {answer} tokens (--answer-tokens).",)
+        about_answers = (f"An answer is taken to have {answer} tokens (--from answer=TOKENS).",)
 
     def length(_model: str, _language: str, reference: Amount | None) -> Amount:
         if answer is not None:
@@ -179,8 +179,12 @@ def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> 
 
     def about(amount: Amount, each: str) -> tuple[str]:
         if judgement is not None:
-            return (f"A judge's reply is taken to have {judgement} tokens{each} (--judge-tokens).",)
-        said = f"A judge's reply is assumed to have {_said(amount)} tokens{each} (--judge-tokens)"
+            return (
+                f"A judge's reply is taken to have {judgement} tokens{each} (--from reply=TOKENS).",
+            )
+        said = (
+            f"A judge's reply is assumed to have {_said(amount)} tokens{each} (--from reply=TOKENS)"
+        )
         return (f"{said}; one that reasons takes more.",)
 
     replies = about(reply, "")
