@@ -179,6 +179,8 @@ def test_numbers_that_are_given_come_before_measured_ones(
     assert found["roles"][0]["output_tokens"]["expected"] == 42_000
     assert not any("Answers of" in sentence for sentence in found["assumptions"])
     assert any(f"Replies of {JUDGE} are taken" in sentence for sentence in found["assumptions"])
+    found = facts(*command, "--from", "reply=100")
+    assert any("have 100 tokens" in sentence for sentence in found["assumptions"])
 
 
 @pytest.mark.parametrize(
@@ -229,6 +231,8 @@ def test_a_cross_validation_that_cannot_be(
         ((*URS, "--model", "m", "-T", "language=xx"), "xx"),
         ((*URS, "--model", "m", "-T", "scorer=samer", "-T", "samer=x"), "no such folder"),
         ((*URS, "--model", "m", "--from", "nowhere"), "no log 'nowhere'"),
+        ((*URS, "--model", "m", "--from", "reply=0"), "--from: reply: ... at least 1 ... reply=0"),
+        ((*URS, "--model", "m", "--from", "answer=few"), "--from: answer: ... whole number"),
         (
             (
                 "estimate",

@@ -165,7 +165,8 @@ def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> 
     about_answers: tuple[str, ...] = (
         (
             "An answer is assumed to be as long as its reference, from half to twice as long, and"
-            f" without a reference to have {_said(_WITHOUT_REFERENCE)} tokens (--from answer=TOKENS)."
+            f" without a reference to have {_said(_WITHOUT_REFERENCE)} tokens (--from"
+            " answer=TOKENS)."
         ),
         _REASONING,
     )
@@ -177,14 +178,12 @@ def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> 
             return Amount.exactly(answer)
         return _WITHOUT_REFERENCE if reference is None else reference * _OF_REFERENCE
 
+    way = " (--from reply=TOKENS)"
+
     def about(amount: Amount, each: str) -> tuple[str]:
         if judgement is not None:
-            return (
-                f"A judge's reply is taken to have {judgement} tokens{each} (--from reply=TOKENS).",
-            )
-        said = (
-            f"A judge's reply is assumed to have {_said(amount)} tokens{each} (--from reply=TOKENS)"
-        )
+            return (f"A judge's reply is taken to have {judgement} tokens{each}{way}.",)
+        said = f"A judge's reply is assumed to have {_said(amount)} tokens{each}{way}"
         return (f"{said}; one that reasons takes more.",)
 
     replies = about(reply, "")
