@@ -139,10 +139,10 @@ def test_a_log_is_ranked_by_its_judge_or_by_people(
     votes = tmp_path / "votes"
     for name in ("me", "you"):
         cast(votes / f"{name}.jsonl", *[(name, one.id, "a") for one in ballots])
-    for arguments in (["--votes", votes], ["--votes", votes / "me.jsonl", votes / "you.jsonl"]):
+    for arguments in ([votes], [votes / "me.jsonl", votes / "you.jsonl"]):
         found = facts("rank", log, *arguments)
         assert (found["models"], found["battles"]) == (["x", "y"], 8)
-    output = said("rank", "--all", log, "--votes", votes)
+    output = said("rank", "--all", log, votes)
     assert tells(output, "16 votes of 2 people ... 8 of 8 comparisons")
     assert tells(output, "8 comparisons ... 100% of")
 
@@ -153,13 +153,12 @@ def test_lost_and_replaced_votes_are_said(said: Said, tmp_path: Path) -> None:
     lost = cast(tmp_path / "lost.jsonl", ("me", known.id, "a"), ("me", "gone", "a"))
     with lost.open("a", encoding="utf-8") as file:
         file.write("torn")
-    output = said("rank", "--all", log, "--votes", lost)
+    output = said("rank", "--all", log, lost)
     assert tells(output, "1 vote ... another comparison")
     assert "line 3: not JSON" in output
     output = said(
         "rank",
         log,
-        "--votes",
         cast(tmp_path / "me.jsonl", ("me", known.id, "a"), ("me", known.id, "b")),
     )
     assert tells(output, "1 vote of 1 person ... 1 of 1 comparison")
@@ -277,11 +276,11 @@ def human(ballots: list[Ballot], tmp_path_factory: pytest.TempPathFactory) -> Pa
 def test_a_judge_corrects_people_s_votes(
     said: Said, facts: Callable[..., Any], log: Path, human: Path
 ) -> None:
-    output = said("rank", "--all", log, "--votes", human, "--judge", log)
+    output = said("rank", "--all", log, human, "--judge", log)
     assert tells(output, "30 of 120 comparisons ... 117 a verdict of baseline/longest")
     assert tells(output, "precision of")
     assert tells(output, "3 ballots missing")
-    found = facts("rank", log, "--votes", human, "--judge", log)
+    found = facts("rank", log, human, "--judge", log)
     corrected = found["corrected"]
     assert corrected["people"] == pytest.approx(found["bradley_terry"], abs=1e-6)
     assert (corrected["votes"], corrected["verdicts"], corrected["missing"]) == (30, 117, 3)
@@ -297,7 +296,7 @@ def test_verdicts_about_models_without_votes_are_counted(
     votes = cast(
         tmp_path / "me.jsonl", *[("me", one.id, "ab"[n % 2]) for n, one in enumerate(chosen)]
     )
-    output = said("rank", "--all", log, "--votes", votes, "--judge", log)
+    output = said("rank", "--all", log, votes, "--judge", log)
     assert tells(output, "15 of 120 comparisons ... 39 a verdict of baseline/longest")
     assert tells(output, "78 verdicts ... without votes")
 
@@ -319,7 +318,7 @@ def test_ratings_at_equal_length_with_coefficients_that_are_kept(
     assert spreads[0] < 0.3 * spreads[1]
 
     assert tells(said("rank", "--all", log, "--control", saved), exact)
-    kept = facts("rank", log, "--votes", human, "--control", saved)["controlled"]
+    kept = facts("rank", log, human, "--control", saved)["controlled"]
     assert kept["coefficients_given"]
     assert kept["coefficients"][0]["value"] == first["coefficients"][0]["value"]
     assert kept["coefficients"][0]["interval"] is None
@@ -333,7 +332,7 @@ def test_a_judge_among_the_models_is_named(
         for score in (sample.scores or {}).values():
             score.metadata = {**(score.metadata or {}), "judges": ["lab/mid"]}
     judge = write_log(tmp_path / "judge.eval", *samples)
-    output = said("rank", "--all", judge, "--votes", human, "--judge", judge)
+    output = said("rank", "--all", judge, human, "--judge", judge)
     assert tells(output, "lab/mid ... judge and contestant")
 
 
@@ -387,7 +386,7 @@ def test_a_list_of_votes_needs_both_responses(run: Run, refused: Said, tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--judge {log}", "judge: ... --votes"),
+        ("--judge {log}", "judge: ... beside the log"),
         (
             "--control length,size",
             "control: ... 'size'; allowed: length, lists, headings, bold, code",
@@ -396,12 +395,12 @@ def test_a_list_of_votes_needs_both_responses(run: Run, refused: Said, tmp_path:
         ("--control bold", "control: ... 117 ... bold"),
         ("--control none.json", "coefficients 'none.json'"),
         (
-            "--votes {few} --judge {log}",
+            "{few} --judge {log}",
             "at least 10 comparisons ... got 5: 5 have votes, 117",
         ),
-        ("--votes {human} --judge {other}", "no verdict ... 120 comparisons"),
+        ("{human} --judge {other}", "no verdict ... 120 comparisons"),
         (
-            "--votes {human} --judge {other}",
+            "{human} --judge {other}",
             "compares: lab/mid, lab/new; ... lab/long, lab/mid, ",
         ),
     ],
@@ -511,7 +510,7 @@ def test_a_leaderboard_and_a_judge_are_compared_in_each_scenario(
     cast(votes / "me.jsonl", *[("me", one.id, "a") for one in ballots])
     board = tmp_path / "board.csv"
     board.write_text("model,rank\nx,3\ny,2\nz,1\n", encoding="utf-8")
-    arguments = (log, "--votes", votes, "--judge", log, "--by", "scenario", "--leaderboard", board)
+    arguments = (log, votes, "--judge", log, "--by", "scenario", "--leaderboard", board)
     found = facts("rank", *arguments)["by"]
     judge = found["judge"]
     assert judge["coding"]["spearman"] == pytest.approx(1)

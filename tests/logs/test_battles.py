@@ -388,7 +388,7 @@ def test_a_log_that_waits_for_votes_points_to_them(tmp_path: Path) -> None:
     log = write_log(
         tmp_path / "log.eval", sample("1", {"ballot": XY.to_dict()}, {"pair_choice": waiting})
     )
-    with pytest.raises(InputError, match=r"1 comparison waits.*--votes"):
+    with pytest.raises(InputError, match=r"1 comparison waits.*beside the log"):
         read_battles([log])
 
 

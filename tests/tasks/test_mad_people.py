@@ -80,7 +80,7 @@ def test_votes_become_a_ranking_and_scores_of_a_new_log(
     votes = vote(tmp_path / "votes", ballots, "ann", "bo")
     new = tmp_path / "voted.eval"
 
-    result = command("rank", "--all", log, "--votes", votes, "--output", new)
+    result = command("rank", "--all", log, votes, "--output", new)
     assert result.exit_code == 0, result.output
     assert tells(result.output, "12 votes of 2 people ... 6 of 6 comparisons")
     assert tells(result.output, f"Log ... scores: ... {new}")
@@ -110,7 +110,7 @@ def test_a_judge_s_run_over_the_same_answers_corrects_people_s_votes(
     )
     more = path_of(compete(mad(responses=str(log), k=6, judge="human"), tmp_path / "first", None))
     votes = vote(tmp_path / "votes", load_ballots(more), "ann", leave=4)
-    result = command("rank", more, "--votes", votes, "--judge", judge, "--json")
+    result = command("rank", more, votes, "--judge", judge, "--json")
     assert result.exit_code == 0, result.output
     corrected = json.loads(result.stdout)["corrected"]
     assert (corrected["votes"], corrected["verdicts"], corrected["both"]) == (14, 18, 14)
@@ -129,7 +129,7 @@ def test_votes_of_an_earlier_run_stand_when_a_model_joins(tmp_path: Path) -> Non
     log = path_of(first)
     voted = tmp_path / "voted.eval"
     votes = vote(tmp_path / "votes", load_ballots(log), "ann")
-    assert command("rank", log, "--votes", votes, "--output", voted).exit_code == 0
+    assert command("rank", log, votes, "--output", voted).exit_code == 0
 
     task = mad(responses=str(log), previous=str(voted), k=K, judge="human")
     second = compete(task, tmp_path / "second", {"contestant": Field("poor").roles()["contestant"]})
@@ -141,7 +141,7 @@ def test_votes_of_an_earlier_run_stand_when_a_model_joins(tmp_path: Path) -> Non
     )
     more = vote(tmp_path / "more", fresh, "bo")
     everything = tmp_path / "everything.eval"
-    assert command("rank", joined, "--votes", more, "--output", everything).exit_code == 0
+    assert command("rank", joined, more, "--output", everything).exit_code == 0
     found = rows(read_eval_log(str(everything)), "human_choice")
     assert list(found)[:3] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
     assert (found["comparisons"], found["awaiting votes"]) == (3 * K, 0)
@@ -175,9 +175,7 @@ def test_a_contestant_of_a_provider_without_a_key_is_no_obstacle(
     keyless = tmp_path / "keyless.eval"
     write_eval_log(changed, str(keyless))
     new = tmp_path / "voted.eval"
-    result = command(
-        "rank", keyless, "--votes", vote(tmp_path / "votes", ballots, "ann"), "--output", new
-    )
+    result = command("rank", keyless, vote(tmp_path / "votes", ballots, "ann"), "--output", new)
     assert result.exit_code == 0, result.output
     assert read_eval_log(str(new)).eval.model_roles == changed.eval.model_roles
 
@@ -190,18 +188,18 @@ def test_a_contestant_of_a_provider_without_a_key_is_no_obstacle(
             "output: ... one log of mad",
         ),
         (
-            ["LOG", "LOG", "--votes", "VOTES", "--output", "new.eval"],
+            ["LOG", "LOG", "VOTES", "--output", "new.eval"],
             "output: ... one log of mad",
         ),
         (
-            ["LOG", "--votes", "VOTES", "--output", "new.csv"],
+            ["LOG", "VOTES", "--output", "new.csv"],
             "output: ... .eval or .json",
         ),
-        (["LOG", "--votes", "VOTES", "--output", "LOG"], "output: ... a file"),
-        (["LOG", "--votes", "VOTES", "--output", "no/such/new.eval"], "output: no folder"),
+        (["LOG", "VOTES", "--output", "LOG"], "output: ... a file"),
+        (["LOG", "VOTES", "--output", "no/such/new.eval"], "output: no folder"),
         (
-            ["LOG", "--votes", "none.jsonl", "--output", "new.eval"],
-            "file 'none.jsonl'",
+            ["LOG", "none.jsonl", "--output", "new.eval"],
+            "no file ... 'none.jsonl'",
         ),
     ],
 )
@@ -231,7 +229,7 @@ def test_ballots_without_votes_still_await_them_and_who_cannot_tell_decides_noth
     session.cast(ballots[1].id, "tie", 1.0)
     campaign.close()
     new = tmp_path / "voted.eval"
-    assert command("rank", log, "--votes", tmp_path / "votes", "--output", new).exit_code == 0
+    assert command("rank", log, tmp_path / "votes", "--output", new).exit_code == 0
     voted = read_eval_log(str(new))
     found = rows(voted, "human_choice")
     assert (found["comparisons"], found["awaiting votes"]) == (1, 5)
@@ -326,7 +324,7 @@ def test_from_a_judge_to_a_ranking_by_people(judged: Path, planned: Path, tmp_pa
     served = vote_over_http(planned, tmp_path / "votes", "ann", "bo")
     assert len(served) <= 15
 
-    votes_alone = ("rank", "--all", planned, "--votes", tmp_path / "votes")
+    votes_alone = ("rank", "--all", planned, tmp_path / "votes")
     facts = json.loads(command(*votes_alone, "--prior", judged, "--json").stdout)
     found = facts.pop("prior")
     assert found["models"] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
@@ -353,7 +351,7 @@ def test_people_s_scores_count_in_place_of_a_judge_s(judged: Path, tmp_path: Pat
         for one in load_ballots(judged)
     ]
     votes.write_text("".join(f"{one.to_line()}\n" for one in weaker), encoding="utf-8")
-    assert command("rank", judged, "--votes", votes, "--output", new).exit_code == 0
+    assert command("rank", judged, votes, "--output", new).exit_code == 0
     ranked = [json.loads(command("rank", log, "--json").stdout)["models"] for log in (judged, new)]
     assert ranked[0] == ranked[1][::-1] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
 
@@ -376,9 +374,7 @@ def test_without_a_prior_people_s_votes_are_allocated_as_well(
         "weight" not in command("annotate", log, "--votes", tmp_path / "votes", "--report").output
     )
     assert (
-        json.loads(command("rank", log, "--votes", tmp_path / "votes", "--json").stdout)["models"][
-            0
-        ]
+        json.loads(command("rank", log, tmp_path / "votes", "--json").stdout)["models"][0]
         == "mockllm/ace"
     )
 
@@ -473,7 +469,7 @@ def test_unparsed_verdicts_are_counted_and_a_contestant_as_judge_is_said(
     report = ("annotate", own, "--votes", tmp_path / "votes", "--report")
     assert tells(command(*report).output, "mockllm/ace ... contestant")
     assert "judge and contestant" not in command("annotate", planned, *report[2:]).output
-    ranked = ("rank", "--all", planned, "--votes", tmp_path / "votes", "--prior", prior)
+    ranked = ("rank", "--all", planned, tmp_path / "votes", "--prior", prior)
     assert tells(command(*ranked).output, "mockllm/ace ... contestant")
     assert json.loads(command(*ranked, "--json").stdout)["prior"]["unread"] == 6
 

@@ -164,7 +164,7 @@ def verdicts(
 
     Votes, with --people: the same, by choice without judge. The log people.eval holds who won each
     pair, for `rank` and, beside logs of judges, `judges --only bias`; votes.jsonl holds the votes,
-    for `rank --votes`.
+    for `rank`.
 
     Scores: question or question_id, model, judge and score, or, with --columns '{judges: [GPT-4,
     Llama3]}', a column for each judge. There is a log per model, and `compare --scorer JUDGE` reads

@@ -29,15 +29,6 @@ _ROUNDS = 1000
 @click.command()
 @click.argument("logs_or_votes", nargs=-1, required=True)
 @click.option(
-    "--votes",
-    multiple=True,
-    help=(
-        "People's votes on the comparisons of LOGS_OR_VOTES: a file, or a directory of .jsonl"
-        " files. Only these count then. May be repeated; further files of such votes are recognised"
-        " without it."
-    ),
-)
-@click.option(
     "--output",
     type=click.Path(path_type=Path),
     help=(
@@ -62,7 +53,7 @@ _ROUNDS = 1000
     help=(
         "A log of mad, or a directory of them, with a judge's verdicts on the same comparisons:"
         " people's votes corrected by these, for a claim that must not rest on the judge; --prior"
-        " gains more. Needs --votes."
+        " gains more. Needs these votes."
     ),
 )
 @click.option(
@@ -85,14 +76,13 @@ _ROUNDS = 1000
     metavar="KEY",
     help=(
         "Also rank each group of comparisons: scenario, language or intent of a log of mad, or a"
-        " column of a list of votes. With --judge and --votes, by people and by the judge."
+        " column of a list of votes. With --judge, by people and by the judge."
     ),
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 @shown_options
 def rank(
     logs_or_votes: tuple[str, ...],
-    votes: tuple[str, ...],
     output: Path | None,
     prior: str | None,
     leaderboard: str | None,
@@ -115,8 +105,9 @@ def rank(
     responses; votes of one file all count, and so do votes without these. Of logs of the
     same run with the same verdicts one counts. What is skipped is reported.
 
-    With --votes the last vote of a person about a ballot counts: the later time, else the file
-    that is named later.
+    People's votes on the comparisons of a log, as `annotate` saves them, are named beside it: a
+    file, or a directory of .jsonl files. Only these count then. The last vote of a person about a
+    ballot counts: the later time, else the file that is named later.
     """
     from urs_inspect.logs._battles import attach_votes
     from urs_inspect.reports.numbers._rankings import (
@@ -127,7 +118,7 @@ def rank(
     from urs_inspect.reports.words._rankings import ranking_report
     from urs_inspect.stats import compare_leaderboard
 
-    sources, ballot_votes = _divided(logs_or_votes, votes)
+    sources, ballot_votes = _divided(logs_or_votes)
     _check_use(sources, ballot_votes, output, judge, columns)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     features, coefficients = _style(control)
@@ -165,12 +156,13 @@ def rank(
     print_shown(report, Console(), Shown(every, only), written)
 
 
-def _divided(logs_or_votes: tuple[str, ...], votes: tuple[str, ...]) -> tuple[list[str], list[str]]:
+def _divided(logs_or_votes: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """What is ranked, and people's votes on its comparisons."""
     from urs_inspect.logs._battles import holds_ballot_votes
 
-    # A shell that expands `--votes votes/*.jsonl` leaves all files but the first without an option.
-    ballot_votes = [*votes, *(path for path in logs_or_votes if holds_ballot_votes(path))]
+    if missing := [path for path in logs_or_votes if not Path(path).exists()]:
+        raise InputError(f"no file or directory '{missing[0]}'")
+    ballot_votes = [path for path in logs_or_votes if holds_ballot_votes(path)]
     sources = [path for path in logs_or_votes if path not in ballot_votes]
     if not sources:
         raise InputError(
@@ -195,7 +187,7 @@ def _check_use(
             raise InputError("output: needs one log of mad, and votes on its comparisons")
         check_new_file(output, *LOG_SUFFIXES)
     if judge is not None and not ballot_votes:
-        raise InputError("judge: corrects people's votes; name their files with --votes")
+        raise InputError("judge: corrects people's votes; name their files beside the log")
     if columns is not None and ballot_votes:
         raise InputError(
             "columns: only for lists of votes between models, not for votes about ballots"
@@ -326,7 +318,7 @@ def _weighed(
     if {place, *place.parents} & {Path(source).resolve() for source in sources}:
         raise InputError(
             f"prior: '{prior}' is what is ranked; its verdicts would count twice. Name people's"
-            " --votes"
+            " votes"
         )
     judged = read_judge_prior(prior)
     without = sorted(set(judged.players) - set(battles.players))

@@ -254,8 +254,8 @@ def _vote(path: Path, row: Row) -> Vote:
     values = row.values
     if "ballot" in values and "winner" not in values:
         raise InputError(
-            "a vote on a comparison; name the log or file with the comparisons, and this file with"
-            " --votes"
+            "a vote on a comparison; name the log or file with the comparisons, and beside it this"
+            " file"
         )
     is_arena = "output" in values and "winner" not in values
     if is_arena:
@@ -488,7 +488,7 @@ def read_counted_votes(
         what = f"no comparison with a verdict in: {choices(named)}"
         if waiting:
             ballots_wait = counted(len(waiting), "comparison waits", "comparisons wait")
-            what += f"; {ballots_wait} for people's votes: name their files with --votes"
+            what += f"; {ballots_wait} for people's votes: name their files beside the log"
         raise InputError("\n".join([what, *skipped]))
     for sentence in skipped:
         say(sentence)
@@ -705,11 +705,20 @@ def _responses_of(ballot: Ballot) -> tuple[str, str]:
 
 
 def holds_ballot_votes(path: str | Path) -> bool:
-    """Whether a file holds people's votes about ballots, by its first line."""
-    if Path(path).suffix.lower() != ".jsonl":
+    """Whether a file, or each file of a directory, holds people's votes about ballots."""
+    place = Path(path)
+    if not place.is_dir():
+        return _begins_with_vote(place)
+    files = sorted(place.glob("*.jsonl"))
+    return bool(files) and not log_files([str(place)]) and all(map(_begins_with_vote, files))
+
+
+def _begins_with_vote(path: Path) -> bool:
+    """Whether the first line of a file is a vote about a ballot."""
+    if path.suffix.lower() != ".jsonl":
         return False
     try:
-        with Path(path).open(encoding="utf-8-sig") as file:
+        with path.open(encoding="utf-8-sig") as file:
             first = next((line for line in file if line.strip()), "")
         value = json.loads(first)
     except (OSError, ValueError, RecursionError):

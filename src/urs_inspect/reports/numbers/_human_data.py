@@ -538,7 +538,9 @@ def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
     scores, without verdicts of a judge alone; and directories of these.
     """
     named = list(paths)
-    cast = [path for path in named if _holds_ballot_votes(path)]
+    if missing := [path for path in named if not Path(path).exists()]:
+        raise InputError(f"votes: no file or directory '{missing[0]}'")
+    cast = [path for path in named if holds_ballot_votes(path)]
     sources = [path for path in named if path not in cast]
     if not sources:
         raise InputError(
@@ -570,14 +572,6 @@ def _refuse_judges(sources: Iterable[str]) -> None:
                 f"votes: {log.location} has no people's choices, only verdicts of a judge or"
                 " comparisons; name people's votes on these as well"
             )
-
-
-def _holds_ballot_votes(path: str) -> bool:
-    """Whether a file, or every file of a directory, holds people's votes about ballots."""
-    if not Path(path).exists():
-        raise InputError(f"votes: no file or directory '{path}'")
-    files = sorted(Path(path).glob("*.jsonl")) if Path(path).is_dir() else [Path(path)]
-    return bool(files) and all(map(holds_ballot_votes, files))
 
 
 # --- answers to rate, and ratings as scores of a log ---
