@@ -177,14 +177,14 @@ def test_paths_of_vectors_heads_and_pairs(run: Run, folder: Path) -> None:
         "narrowing=64",
         "-S",
         "held_out=0",
-        "--epochs",
-        "1",
+        "-S",
+        "epochs=1",
     )
     assert (
         str(folder / "cache")
         in run("samer", "embed", folder / "pairs.jsonl", "--backbone", backbone).output
     )
-    trained = run(*common, "--out", folder / "out", "--backbone", backbone)
+    trained = run(*common, folder / "out", "--backbone", backbone)
     assert (
         trained.exit_code == 0
         and f"in {folder / 'out'};" in trained.output
@@ -192,5 +192,5 @@ def test_paths_of_vectors_heads_and_pairs(run: Run, folder: Path) -> None:
     )
     assembled = run("samer", "assemble", backbone, folder / "out", folder / "model")
     assert f"backbone:  {folder / 'model'}" in assembled.output
-    refused = run(*common, "--out", folder / "out")
+    refused = run(*common, folder / "out")
     assert refused.exit_code == 1 and f"{folder / 'out'}: already there" in refused.output
