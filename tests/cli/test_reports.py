@@ -35,7 +35,7 @@ def addition(tmp_path: Path) -> str:
 def test_a_report_is_printed_and_written(run: Run, addition: str, tmp_path: Path) -> None:
     done = run("paper", "addition", addition, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert "SIMULATION" in done.output and "2 epochs" not in done.output
+    assert "SIMULATED" in done.output and "2 epochs" not in done.output
     names = {"addition.md", "addition.csv", "addition_lengths.csv", "addition.json"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     assert str(tmp_path / "out" / "addition.md") in done.output

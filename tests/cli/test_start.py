@@ -54,9 +54,7 @@ def test_demo_says_that_it_simulates_and_where_to_look(
 ) -> None:
     monkeypatch.setenv("PATH", os.defpath)
     monkeypatch.chdir(tmp_path)
-    shown = run("demo")
-    assert shown.exit_code == 0
-    result = run("table", "logs/demo", "--all")
+    result = run("demo", "--all")
     assert result.exit_code == 0
     assert "SIMULATION" in result.output
     assert "urs_simulation/strong" in result.output
@@ -74,7 +72,7 @@ def test_demo_says_that_it_simulates_and_where_to_look(
         assert word in result.output
     assert len(list((tmp_path / "logs" / "demo").glob("*.eval"))) == 2
     # The command that is printed runs in a shell in which no environment is activated.
-    [line] = [line for line in shown.output.splitlines() if line.startswith("Every answer:")]
+    [line] = [line for line in result.output.splitlines() if line.startswith("Every answer:")]
     command = line.partition(":")[2]
     assert shlex.split(command)[1:] == ["view", "--log-dir", "logs/demo"]
     done = subprocess.run(

@@ -48,17 +48,9 @@ class _Form:
 
 
 def report_command(
-    kind: str,
-    rounds: int | None,
-    *,
-    figures: bool = False,
-    page: bool = False,
-    one_screen: bool = True,
+    kind: str, rounds: int | None, *, figures: bool = False, page: bool = False
 ) -> Callable[..., click.Command]:
-    """Make a command of a function that makes a report, with so many rounds of its bootstrap.
-
-    It prints one screen, or what --all and --only ask for; everything if not `one_screen`.
-    """
+    """Make a command of a function that makes a report, with so many rounds of its bootstrap."""
     form = _Form(kind, figures, page)
 
     def decorate(make: Callable[..., Any]) -> click.Command:
@@ -67,8 +59,8 @@ def report_command(
             logs: tuple[str, ...],
             output: Path | None,
             as_json: bool,
-            every: bool = True,
-            only: str | None = None,
+            every: bool,
+            only: str | None,
             **options: Any,
         ) -> None:
             if output is not None:
@@ -85,7 +77,7 @@ def report_command(
                 _print(report, written, Shown(every, only), _way_to_page(logs, options, form))
 
         run.__module__ = make.__module__
-        shown = list(reversed(getattr(run, "__click_params__", []))) if one_screen else []
+        shown = reversed(getattr(run, "__click_params__", []))
         own = list(reversed(getattr(make, "__click_params__", [])))
         return click.Command(
             make.__name__,

@@ -9,17 +9,18 @@ from pathlib import Path
 import click
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.cli._first_screen import Shown
+from urs_inspect.cli._first_screen import Shown, shown_options
 from urs_inspect.cli._reports import print_tables
 
 _DEMO_LOGS = "logs/demo"
 
 
 @click.command()
-def demo() -> None:
+@shown_options
+def demo(every: bool, only: str | None) -> None:
     """Run URS on the embedded cases with simulated models: no key, no network, no cost.
 
-    Its logs go to logs/demo, of which `urs-inspect table` and `report` print more.
+    Its logs go to logs/demo.
     """
     from inspect_ai import eval as inspect_eval
 
@@ -42,7 +43,7 @@ def demo() -> None:
     answers = f"Every answer: {_inspect()} view --log-dir {_DEMO_LOGS}"
     everything = f"urs-inspect table {_DEMO_LOGS} --all"
     locations = [log.location for log in logs]
-    print_tables(locations, Shown(), [answers], everything)
+    print_tables(locations, Shown(every, only), [answers], everything)
 
 
 def _inspect() -> str:

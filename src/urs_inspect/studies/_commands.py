@@ -7,7 +7,7 @@ import click
 from urs_inspect.cli._reports import report_command
 
 
-@report_command("studies._addition_report:ADDITION", None, one_screen=False)
+@report_command("studies._addition_report:ADDITION", None)
 def addition(logs: tuple[str, ...], **options: Any) -> Any:
     """Report how long a chain models add up right, from LOGS of urs_addition (files or
     directories).
@@ -21,7 +21,7 @@ def addition(logs: tuple[str, ...], **options: Any) -> Any:
     return report_addition(logs, **options)
 
 
-@report_command("studies._assistants_report:ASSISTANTS", 10_000, one_screen=False)
+@report_command("studies._assistants_report:ASSISTANTS", 10_000)
 def assistants(logs: tuple[str, ...], **options: Any) -> Any:
     """Compare models, search engines and translators in LOGS of urs_assistants (files or
     directories).
