@@ -38,10 +38,10 @@ from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec
 
 from benchmarks.report_coverage import Population, made_up_answers
 from urs_inspect.judging._twins import KINDS, Original, make_twin
-from urs_inspect.reports.numbers._judge_checks import TwinsOfLogs
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._scores import ALL
-from urs_inspect.reports.numbers._twins import Twins, twins_of_rows
+from urs_inspect.reports.numbers._twins import twins_of
+from urs_inspect.scorers._twins import ScoredTwin
 from urs_inspect.stats._bootstrap import Floats
 
 SAMPLE = Path(__file__).parents[1] / "src/urs_inspect/datasets/urs_sample.jsonl"
@@ -140,8 +140,8 @@ def one_lead(case: Case, questions: int, answers: int, seed: int) -> str:
         judge_finals=pd.Series([{"p/judge": final} for final in finals.T.ravel()], dtype=object),
         judges="p/judge",
     )
-    rows = padded_rows(level, doublings, case, answers, generator)
-    twins = TwinsOfLogs(twins_of_rows(_header(), rows), frozenset({"a.eval", "b.eval"}))
+    padded = padded_twins(level, doublings, case, answers, generator)
+    twins = replace(twins_of(_header(), padded), same_prompts=frozenset({"a.eval", "b.eval"}))
     with patch("urs_inspect.reports.numbers._leaderboard.read_twin_logs", return_value=[twins]):
         board = make_leaderboard(replace(made, table=table), rounds=ROUNDS)
     [ranking] = board.rankings
@@ -151,11 +151,11 @@ def one_lead(case: Case, questions: int, answers: int, seed: int) -> str:
     return ranking.leads_by_length[0].verdict
 
 
-def padded_rows(
+def padded_twins(
     level: Floats, doublings: Floats, case: Case, answers: int, generator: np.random.Generator
-) -> pd.DataFrame:
-    """Rows of padded twins of some answers, a tenth of them, or the rest, of A, as in the task."""
-    parts = []
+) -> list[ScoredTwin]:
+    """Padded twins of some answers, a tenth of them, or the rest, of A, as in the task."""
+    twins = []
     of_b = min(len(level), answers - answers // 10)
     of_a = min(len(level), answers - of_b)
     for model, (name, number) in enumerate({"p/a": of_a, "p/b": of_b}.items()):
@@ -163,19 +163,11 @@ def padded_rows(
         start = judged(level[chosen, model], doublings[chosen, model], case, generator)
         for kind, added in PADDING.items():
             final = judged(level[chosen, model], doublings[chosen, model] + added, case, generator)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "kind": kind,
-                        "pair": [f"{name}/{place}" for place in chosen],
-                        "question": [f"question {place:05}" for place in chosen],
-                        "model": name,
-                        "shift": final - start,
-                        "doublings": added,
-                    }
+            for place, shift in zip(chosen, final - start, strict=True):
+                twins.append(
+                    ScoredTwin(kind, f"{name}/{place}", f"question {place:05}", shift, added)
                 )
-            )
-    return pd.concat(parts, ignore_index=True)
+    return twins
 
 
 def _header() -> EvalLog:
@@ -227,26 +219,17 @@ def one_judge(bias: str, points: float, twins: int, seed: int) -> str:
     generator = np.random.default_rng(seed)
     pairs = twins_of_samples(bias)
     kind = KINDS[BIASES[bias]]
-    rows = []
+    scored = []
     for place in range(twins):
         text, twin = pairs[generator.integers(len(pairs))]
         level = 6 + generator.standard_normal()
-        paid = points * (math.log2(len(twin) / len(text)) if bias == "length" else 1.0)
+        doublings = math.log2(len(twin) / len(text))
+        paid = points * (doublings if bias == "length" else 1.0)
         start, final = np.clip(
             np.rint(level + np.array([0, paid]) + JUDGE_NOISE * generator.standard_normal(2)), 1, 10
         )
-        rows.append(
-            {
-                "kind": kind.name,
-                "pair": place,
-                "question": str(place),
-                "model": "p/a",
-                "shift": float(final - start),
-                "doublings": math.log2(len(twin) / len(text)),
-            }
-        )
-    found: Twins = twins_of_rows(_header(), pd.DataFrame(rows))
-    return found.kinds[0].verdict
+        scored.append(ScoredTwin(kind.name, place, str(place), float(final - start), doublings))
+    return twins_of(_header(), scored).kinds[0].verdict
 
 
 def power(simulations: int, seed: int) -> Iterator[str]:

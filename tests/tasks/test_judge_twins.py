@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from click.testing import CliRunner
 from inspect_ai import Task
@@ -42,8 +41,9 @@ from urs_inspect.reports.numbers._judge_checks import (
     verdict_of,
 )
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
-from urs_inspect.reports.numbers._twins import read_twins, twins_of_rows
+from urs_inspect.reports.numbers._twins import read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
+from urs_inspect.scorers._twins import ScoredTwin
 from urs_inspect.tasks.judge_twins import draw_answers
 
 RESTATED = ("In other words", "换句话说")
@@ -97,7 +97,7 @@ def test_the_shift_of_each_kind_is_in_the_header_and_the_log(logs: Path, tmp_pat
     by_kind = {kind.kind: kind for kind in found.kinds}
     assert by_kind["padded_double"].verdict == "adds"
     assert by_kind["flattery"].verdict == "adds nothing"
-    assert by_kind["truncated"].verdict == "costs nothing"
+    assert by_kind["truncated"].verdict == "is not noticed"
     assert found.answers == 14
     originals = [sample for sample in samples if (sample.metadata or {})["twin"] == "original"]
     models = Counter(str((sample.metadata or {})["model"]) for sample in originals)
@@ -112,7 +112,7 @@ def test_the_shift_of_each_kind_is_in_the_header_and_the_log(logs: Path, tmp_pat
         (60, (0, 1), 0.060, "cannot tell"),
         (200, (0, 1), 0.018, "adds nothing"),
         (200, (0, 0.5), 0.009, "adds nothing"),
-        (5, (1, 10), math.nan, "no interval"),
+        (5, (1, 10), math.nan, "too few"),
     ],
 )
 def test_twins_without_any_shift_show_less_where_they_are_few(
@@ -121,22 +121,13 @@ def test_twins_without_any_shift_show_less_where_they_are_few(
     log = twins(tmp_path, logs, n=6)
     assert log.eval.metadata is not None
     log.eval.metadata["scale"] = list(scale)
-    rows = pd.DataFrame(
-        {
-            "kind": "padded_double",
-            "pair": range(number),
-            "question": [f"q{place}" for place in range(number)],
-            "model": "m",
-            "shift": 0.0,
-            "doublings": 1.0,
-        }
-    )
-    found = twins_of_rows(log, rows)
+    alike = [ScoredTwin("padded_double", place, f"q{place}", 0.0, 1.0) for place in range(number)]
+    found = twins_of(log, alike)
     [kind] = found.kinds
     assert kind.verdict == verdict
     assert kind.shift.high == pytest.approx(high, abs=5e-4, nan_ok=True)
     assert found.slope is not None
-    if verdict != "no interval":
+    if verdict != "too few":
         assert found.slope.high == pytest.approx(kind.shift.high)
 
 

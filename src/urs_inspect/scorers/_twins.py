@@ -1,11 +1,9 @@
 """`judge_twins`: scores of twins, less those of the answers that the twins are made of."""
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-import numpy as np
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import registry_create
@@ -15,6 +13,8 @@ from urs_inspect.judging._twins import PADDED
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers._metrics import mean, number_of, value_of
 from urs_inspect.scorers._rating_agreement import RATING
+from urs_inspect.stats import Estimate
+from urs_inspect.stats._slopes import slope_through_origin
 
 TWIN = "twin"
 """Key of a sample's metadata: the kind of the twin, or `ORIGINAL`."""
@@ -75,42 +75,49 @@ def twin_shifts(kinds: list[str]) -> Metric:
         keys = [key for key in (FINAL, RATING) for score in scores if key in value_of(score)]
         if scores and not keys:
             return {}
-        found = shifts_of(
-            (dict(score.sample_metadata or {}), number_of(score, keys[0])) for score in scores
+        twins = scored_twins(
+            (score.sample_metadata or {}, number_of(score, keys[0])) for score in scores
         )
-        rows = {kind: mean([shift for shift, _ in found.get(kind, ())]) for kind in kinds}
-        padded = [pair for kind in PADDED for pair in found.get(kind, ())]
-        if padded:
-            rows[SLOPE] = slope_of(padded)
+        rows = {kind: mean([twin.shift for twin in twins if twin.kind == kind]) for kind in kinds}
+        if padded := [twin for kind in PADDED for twin in twins if twin.kind == kind]:
+            rows[SLOPE] = slope_of(padded).value
         return rows
 
     return compute
 
 
-def shifts_of(
-    judged: Iterable[tuple[Mapping[str, Any], float]],
-) -> dict[str, list[tuple[float, float]]]:
-    """Kind -> shift of the score and doublings of the length, of each scored pair.
+class ScoredTwin(NamedTuple):
+    """A twin with a score, of an answer with a score."""
+
+    kind: str
+    pair: object  # number of the answer
+    question: str  # id of it
+    shift: float  # score of the twin less that of the answer
+    doublings: float  # binary logarithm of the twin's length over the answer's
+
+
+def scored_twins(judged: Iterable[tuple[Mapping[str, Any], float]]) -> list[ScoredTwin]:
+    """The twins that have a score, of answers that have one.
 
     Args:
-        judged: Metadata of each sample, and its final score; NaN without one.
+        judged: Metadata of each sample, and its score; NaN without one.
     """
-    by_pair: dict[object, dict[str, tuple[float, float]]] = defaultdict(dict)
-    for facts, final in judged:
-        if not math.isnan(final):
-            by_pair[facts.get(PAIR)][str(facts.get(TWIN))] = final, float(facts.get(DOUBLINGS, 0.0))
-    shifts: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for twins in by_pair.values():
-        if ORIGINAL not in twins:
-            continue
-        start, _ = twins[ORIGINAL]
-        for kind, (final, doublings) in twins.items():
-            if kind != ORIGINAL:
-                shifts[kind].append((final - start, doublings))
-    return shifts
+    scored = {
+        (facts[PAIR], facts[TWIN]): (facts, final) for facts, final in judged if final == final
+    }
+    twins = []
+    for (pair, kind), (facts, final) in scored.items():
+        if kind != ORIGINAL and (pair, ORIGINAL) in scored:
+            _, start = scored[pair, ORIGINAL]
+            question = str(facts["question"])
+            twins.append(ScoredTwin(kind, pair, question, final - start, facts[DOUBLINGS]))
+    return twins
 
 
-def slope_of(pairs: Iterable[tuple[float, float]]) -> float:
-    """What each doubling of the length adds, by least squares through the origin."""
-    shifts, doublings = np.array(list(pairs), dtype=float).T
-    return float(shifts @ doublings / (doublings @ doublings))
+def slope_of(padded: Sequence[ScoredTwin]) -> Estimate:
+    """What each doubling of the length adds."""
+    return slope_through_origin(
+        [twin.doublings for twin in padded],
+        [twin.shift for twin in padded],
+        [twin.question for twin in padded],
+    )

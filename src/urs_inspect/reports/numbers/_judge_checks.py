@@ -40,7 +40,6 @@ from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._twins import (
     TWINS_TASK,
     Twins,
-    largest_log,
     read_twins,
     samples_of,
     verdict_on,
@@ -128,33 +127,24 @@ class JudgeFact(NamedTuple):
     accuracy_on: str = ""  # the labelled pairs of which the result is an accuracy; not in tables
 
 
-class TwinsOfLogs(NamedTuple):
-    """What a log of `judge_twins` shows, and the logs of answers judged with the same prompts."""
-
-    twins: Twins
-    logs: frozenset[str]
-
-
-def read_twin_logs(answers: Answers, skipped: list[str]) -> list[TwinsOfLogs]:
+def read_twin_logs(answers: Answers, skipped: list[str]) -> list[Twins]:
     """Read the logs of `judge_twins`; `skipped` gets a sentence on each that cannot be read."""
     found = []
     for log in answers.judge_logs:
         if log.eval.task != TWINS_TASK:
             continue
         try:
-            twins = read_twins(log)
+            found.append(replace(read_twins(log), same_prompts=_same_prompts(answers, log)))
         except Exception as error:  # a damaged file may raise anything
             name = short_name(log.location)
             skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
-            continue
-        found.append(TwinsOfLogs(twins, _same_prompts(answers, log)))
     return found
 
 
-def twins_of(found: Sequence[TwinsOfLogs], judges: Sequence[str], logs: set[str]) -> Twins | None:
-    """The largest log of twins about these judges, asked with the prompts of these logs."""
-    same = [one.twins for one in found if one.logs & logs]
-    return largest_log(same, frozenset(judges))
+def largest_twins(found: Iterable[Twins], judges: Sequence[str], logs: set[str]) -> Twins | None:
+    """The log with the most twins by these judges, asked with the prompts of these logs."""
+    own = [one for one in found if one.same_prompts & logs and set(one.judges) == set(judges)]
+    return max(own, key=lambda one: samples_of(one.log), default=None)
 
 
 def read_judge_facts(
@@ -511,13 +501,8 @@ def _typed(log: str) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-_TWIN_VERDICTS = {
-    "adds": FAILED,
-    "adds nothing": PASSED,
-    "takes away": PASSED,
-    "costs": PASSED,
-    "costs nothing": FAILED,
-}
+_NOT_PASSED = {"adds": FAILED, "is not noticed": FAILED, "cannot tell": UNCLEAR, "too few": UNCLEAR}
+"""Verdicts on twins."""
 
 
 def verdict_of(fact: JudgeFact) -> str:
@@ -533,7 +518,7 @@ def verdict_of(fact: JudgeFact) -> str:
         is_outside = value > fact.baseline or value < fact.lowest
         return FAILED if is_outside else PASSED
     if fact.check in _EFFECTS:
-        return _TWIN_VERDICTS.get(verdict_on(fact.result, _EFFECTS[fact.check]), UNCLEAR)
+        return _NOT_PASSED.get(verdict_on(fact.result, _EFFECTS[fact.check]), PASSED)
     return _verdict_above(fact, fact.result)
 
 

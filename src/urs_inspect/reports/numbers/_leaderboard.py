@@ -21,11 +21,10 @@ from urs_inspect.reports.numbers._corrected import CorrectedMeans, correct_means
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._judge_checks import (
     JudgeFact,
-    TwinsOfLogs,
     judge_checks,
+    largest_twins,
     read_judge_facts,
     read_twin_logs,
-    twins_of,
 )
 from urs_inspect.reports.numbers._lengths import (
     LengthLead,
@@ -232,7 +231,7 @@ def _ranking(
     resampling: Resampling,
     rated: tuple[HumanRatings, Matched] | None,
     control: str | None,
-    twins: Sequence[TwinsOfLogs],
+    twins: Sequence[Twins],
 ) -> Ranking:
     every = score_table(block.table, block.models)
     scores = order_models(with_shares(every, mix), mix)
@@ -257,7 +256,7 @@ def _ranking(
         for name, row in zip(names, compared.models.to_dict("records"), strict=True)
     ]
     criteria = tuple(in_order(table.criteria, rubric.criteria))
-    measured = twins_of(twins, block.conditions.judges, set(block.table["log"]))
+    measured = largest_twins(twins, block.conditions.judges, set(block.table["log"]))
     by_people = None
     if rated is not None:
         human, matched = rated

@@ -14,15 +14,6 @@ from urs_inspect.stats._power import FEWEST, POWER
 
 _SIGNED = number(2, sign=True)
 _LONGEST = 80
-_VERDICTS = {
-    "adds nothing": "adds nothing",
-    "adds": "adds",
-    "takes away": "takes away",
-    "cannot tell": "cannot tell",
-    "costs": "costs",
-    "costs nothing": "is not noticed",
-    "no interval": "too few",
-}
 _NOTES = (
     "Shift: mean score of the twins less that of the answers that they are made of, in points, with"
     " its interval by question. A change that adds nothing for the user should not raise the score;"
@@ -90,7 +81,7 @@ def _row(kind: KindShift) -> dict[str, object]:
     return {
         "twin": kind.kind,
         "for the user": kind.effect,
-        "verdict": _VERDICTS[kind.verdict],
+        "verdict": kind.verdict,
         "shift": kind.shift,
         "gained": kind.gained,
         "twins": kind.shift.n,
