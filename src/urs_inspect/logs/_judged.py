@@ -10,7 +10,7 @@ from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import ChatMessage
 from inspect_ai.util import registry_create, resource
 
-from urs_inspect._util import counted
+from urs_inspect._util import InputError, counted
 from urs_inspect.judging._scores import last_score
 from urs_inspect.judging._twins import language_of
 from urs_inspect.logs._files import PACKAGE, finished_logs, nothing_left, short_name
@@ -247,15 +247,17 @@ def _final(sample: EvalSample, judging: Judging) -> float:
     return math.nan if score is None else number(score.value)
 
 
-def one_judging(answers: Iterable[JudgedAnswer]) -> tuple[Judging, str]:
-    """How all answers were judged, or else in which ways they were, in words."""
+def one_judging(answers: Iterable[JudgedAnswer]) -> Judging:
+    """How all answers were judged.
+
+    Raises:
+        InputError: If they were judged in several ways.
+    """
     logs: dict[str, set[str]] = {}
-    ways: dict[str, Judging] = {}
     for answer in answers:
-        way = str(answer.judging)
-        logs.setdefault(way, set()).add(answer.log.location)
-        ways.setdefault(way, answer.judging)
-    first = next(iter(ways.values()))
-    if len(ways) == 1:
-        return first, ""
-    return first, ", ".join(f"{way} ({counted(len(files), 'log')})" for way, files in logs.items())
+        judging = answer.judging
+        logs.setdefault(str(judging), set()).add(answer.log.location)
+    if len(logs) > 1:
+        ways = ", ".join(f"{way} ({counted(len(files), 'log')})" for way, files in logs.items())
+        raise InputError(f"answers: judged in several ways, name logs of one: {ways}")
+    return judging

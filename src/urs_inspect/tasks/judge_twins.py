@@ -2,20 +2,16 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from logging import getLogger
 from random import Random
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig, get_model
-from inspect_ai.scorer import Scorer
-from inspect_ai.solver import Solver
-from inspect_ai.viewer import ViewerConfig
 
 from urs_inspect._arguments import (
     Count,
@@ -110,28 +106,23 @@ def judge_twins(
     found = read_judged_answers(places, notes)
     for note in notes:
         logger.warning(f"answers: {note}")
-    judging, several = one_judging(found)
-    if several:
-        raise InputError(f"answers: judged in several ways, name logs of one: {several}")
+    judging = one_judging(found)
     if judging.name == INTENT_JUDGE:
         run = _by_intents(found, judging, structured)
     elif judging.name == RATING_AGREEMENT:
         run = _by_rating(found, judging, structured)
     else:
         run = _by_scorer(found, judging)
-    pairs = make_pairs(draw_answers(run.answers, n, seed), chosen, run.judge, seed)
-    _announce(pairs, chosen, judging)
-    samples = list(pairs.samples(run.sample))
+    drawn = draw_answers(run.answers, n, seed)
+    samples, equal = _samples(run, drawn, chosen, seed)
+    _announce(samples, len(drawn), chosen, judging)
     Random(seed).shuffle(samples)  # noqa: S311 - an order, not a secret
     first = found[0].log.eval.metadata or {}
     return Task(
         dataset=MemoryDataset(samples, name=str(first.get("dataset", "answers"))),
-        solver=run.solver,
-        scorer=run.scorers,
         metrics=[twin_shifts([kind.name for kind in chosen])],
-        config=run.config,
         version=JUDGE_TWINS_VERSION,
-        headline_metric=HeadlineMetric(scorer=run.headline, metric=chosen[0].name),
+        headline_metric=HeadlineMetric(scorer=run.scorer, metric=chosen[0].name),
         display_name="Judge twins",
         metadata={
             "dataset": first.get("dataset"),
@@ -139,42 +130,21 @@ def judge_twins(
             **run.facts,
             JUDGED_BY: str(judging),
             SCALE: list(scale_of(found)),
-            "equal_to_original": {
-                f"{kind}/{language}": count for (kind, language), count in pairs.equal.items()
-            },
+            "equal_to_original": dict(equal),
         },
-        viewer=run.viewer,
-        setup=run.setup,
+        **run.parts,
     )
 
 
-@dataclass(frozen=True)
-class _Run:
-    """How twins are judged, as their answers were.
+class _Run(NamedTuple):
+    """How twins are judged, as their answers were."""
 
-    Attributes:
-        answers: The answers that can be.
-        judge: Name of the judge; empty if it is not known yet.
-        sample: Makes the sample of a text in place of an answer.
-        solver: Gives the text, or asks the judge.
-        scorers: Score it.
-        headline: Name of the first scorer.
-        facts: What identifies the prompts, for the log.
-        viewer: How the log is shown.
-        setup: Checks the judge before the first sample.
-        config: Of the model under test.
-    """
-
-    answers: Sequence[JudgedAnswer]
-    judge: str
-    sample: Callable[[JudgedAnswer, str], Sample]
-    solver: Solver
-    scorers: list[Scorer]
-    headline: str
-    facts: dict[str, Any]
-    viewer: ViewerConfig
-    setup: Solver | None
-    config: GenerateConfig = field(default_factory=GenerateConfig)
+    answers: Sequence[JudgedAnswer]  # those that can be
+    judge: str  # its name; empty if it is not known yet
+    sample: Callable[[JudgedAnswer, str], Sample]  # of a text in place of an answer
+    scorer: str  # name of the one that gives the score
+    facts: dict[str, Any]  # what identifies the prompts, for the log
+    parts: dict[str, Any]  # of the task
 
 
 def _by_intents(found: Sequence[JudgedAnswer], judging: Judging, structured: Structured) -> _Run:
@@ -190,12 +160,14 @@ def _by_intents(found: Sequence[JudgedAnswer], judging: Judging, structured: Str
         answers=found,
         judge=_judge_name(),
         sample=lambda answer, text: _recorded(answer, text, dict(answer.metadata)),
-        solver=recorded_answer(),
-        scorers=[judge, judge_outcome()],
-        headline=INTENT_JUDGE,
+        scorer=INTENT_JUDGE,
         facts={"rubric": f"{loaded.name} {loaded.version}", "rubric_sha256": loaded.sha256},
-        viewer=twins_viewer(loaded),
-        setup=preflight_setup([GRADER], structured=structured),
+        parts={
+            "solver": recorded_answer(),
+            "scorer": [judge, judge_outcome()],
+            "viewer": twins_viewer(loaded),
+            "setup": preflight_setup([GRADER], structured=structured),
+        },
     )
 
 
@@ -205,12 +177,14 @@ def _by_scorer(found: Sequence[JudgedAnswer], judging: Judging) -> _Run:
         answers=found,
         judge=_judge_name(),
         sample=lambda answer, text: _recorded(answer, text, {FACTS: answer.metadata}),
-        solver=recorded_answer(),
-        scorers=[judged_again(judging.scorer, dict(judging.options))],
-        headline="judged_again",
+        scorer="judged_again",
         facts={},
-        viewer=scored_twins_viewer(f"judged_again.{FINAL}", scale_of(found)),
-        setup=preflight_setup([GRADER]),
+        parts={
+            "solver": recorded_answer(),
+            "scorer": judged_again(judging.scorer, dict(judging.options)),
+            "viewer": scored_twins_viewer(f"judged_again.{FINAL}", scale_of(found)),
+            "setup": preflight_setup([GRADER]),
+        },
     )
 
 
@@ -246,13 +220,15 @@ def _by_rating(found: Sequence[JudgedAnswer], judging: Judging, structured: Stru
         answers=same,
         judge=str(judge or ""),
         sample=sample,
-        solver=give_rating(lowest, highest, rubric, structured),
-        scorers=[rating_agreement(lowest, highest, rubric)],
-        headline=RATING_AGREEMENT,
+        scorer=RATING_AGREEMENT,
         facts=rubric_facts(loaded) if loaded else {},
-        viewer=scored_twins_viewer(f"{RATING_AGREEMENT}.{RATING}", scale_of(found)),
-        setup=preflight_setup([], under_test=True, structured=structured),
-        config=GenerateConfig(temperature=0),
+        parts={
+            "solver": give_rating(lowest, highest, rubric, structured),
+            "scorer": rating_agreement(lowest, highest, rubric),
+            "viewer": scored_twins_viewer(f"{RATING_AGREEMENT}.{RATING}", scale_of(found)),
+            "setup": preflight_setup([], under_test=True, structured=structured),
+            "config": GenerateConfig(temperature=0),
+        },
     )
 
 
@@ -268,32 +244,6 @@ def _recorded(answer: JudgedAnswer, text: str, facts: dict[str, Any]) -> Sample:
     """A text in place of an answer."""
     facts |= {ANSWER: text, "model": answer.model}
     return Sample(id=answer.id, input=answer.input, target=answer.target, metadata=facts)
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Answers and their twins, and how many twins equalled their answer."""
-
-    answers: Sequence[JudgedAnswer]
-    twins: Sequence[dict[str, str]]  # of each answer, kind -> text
-    equal: Counter[tuple[str, str]]  # kind and language -> twins that were left out
-
-    def samples(self, make: Callable[[JudgedAnswer, str], Sample]) -> Iterator[Sample]:
-        """One sample for each answer with a twin, and for each twin.
-
-        Args:
-            make: Makes the sample of a text in place of an answer.
-        """
-        for place, (answer, twins) in enumerate(zip(self.answers, self.twins, strict=True)):
-            if not twins:
-                continue
-            for kind, text in {ORIGINAL: answer.text, **twins}.items():
-                sample = make(answer, text)
-                facts = {TWIN: kind, PAIR: place, "model": answer.model, "question": answer.id}
-                facts[DOUBLINGS] = math.log2(len(text) / len(answer.text))
-                sample.id = f"{place}:{kind}"
-                sample.metadata = (sample.metadata or {}) | facts
-                yield sample
 
 
 def draw_answers(found: Sequence[JudgedAnswer], n: int, seed: int) -> list[JudgedAnswer]:
@@ -330,29 +280,47 @@ def _numbers(by_model: Mapping[str, Sequence[JudgedAnswer]], n: int) -> dict[str
     return numbers
 
 
-def make_pairs(
-    answers: Sequence[JudgedAnswer], kinds: Sequence[Kind], judge: str, seed: int
-) -> Pairs:
-    """Twins of answers; `other_answer` takes that to another question in the same language."""
-    twins = []
-    equal: Counter[tuple[str, str]] = Counter()
+def _samples(
+    run: _Run, answers: Sequence[JudgedAnswer], kinds: Sequence[Kind], seed: int
+) -> tuple[list[Sample], Counter[str]]:
+    """One sample for each answer that has a twin, and for each twin.
+
+    Also how many twins equal their answer and were left out, by kind and language.
+    """
+    samples = []
+    equal: Counter[str] = Counter()
     for place, answer in enumerate(answers):
-        language = answer.language
-        later = [*answers[place + 1 :], *answers[:place]]
-        other = next(
-            (each.text for each in later if each.id != answer.id and each.language == language),
-            "",
-        )
-        original = Original(answer.text, language, judge, other)
-        own: dict[str, str] = {}
+        original = Original(answer.text, answer.language, run.judge, _other_text(answers, place))
+        texts = {ORIGINAL: answer.text}
         for kind in kinds:
             twin = make_twin(kind, original, f"{seed}/{answer.model}/{answer.id}/{kind.name}")
             if twin is None:
-                equal[kind.name, language] += 1
+                equal[f"{kind.name}/{answer.language}"] += 1
             else:
-                own[kind.name] = twin
-        twins.append(own)
-    return Pairs(answers, twins, equal)
+                texts[kind.name] = twin
+        if len(texts) == 1:
+            continue
+        for name, text in texts.items():
+            sample = run.sample(answer, text)
+            sample.id = f"{place}:{name}"
+            sample.metadata = (sample.metadata or {}) | {
+                TWIN: name,
+                PAIR: place,
+                "model": answer.model,
+                "question": answer.id,
+                DOUBLINGS: math.log2(len(text) / len(answer.text)),
+            }
+            samples.append(sample)
+    return samples, equal
+
+
+def _other_text(answers: Sequence[JudgedAnswer], place: int) -> str:
+    """The next answer to another question in the same language; empty if there is none."""
+    answer = answers[place]
+    for other in [*answers[place + 1 :], *answers[:place]]:
+        if other.id != answer.id and other.language == answer.language:
+            return other.text
+    return ""
 
 
 def _judge_name() -> str:
@@ -363,18 +331,21 @@ def _judge_name() -> str:
     return str(bound[0]) if bound else ""
 
 
-def _announce(pairs: Pairs, kinds: Sequence[Kind], judging: Judging) -> None:
+def _announce(
+    samples: Sequence[Sample], answers: int, kinds: Sequence[Kind], judging: Judging
+) -> None:
     """Say how many calls a run takes, and what was left out; refuse a run without twins."""
-    made = Counter(kind for twins in pairs.twins for kind in twins)
-    if not made:
+    made = Counter((sample.metadata or {})[TWIN] for sample in samples)
+    if not samples:
         raise InputError(
-            f"kinds: no twin of {counted(len(pairs.answers), 'answer')} differs from its answer"
+            f"kinds: no twin of {counted(answers, 'answer')} differs from its answer"
             f" ({choices(kind.name for kind in kinds)})"
         )
-    answers = sum(bool(twins) for twins in pairs.twins)
+    originals = made[ORIGINAL]
     logger.warning(
-        f"judge_twins: {counted(answers, 'answer')} and {counted(made.total(), 'twin')}:"
-        f" {counted(answers + made.total(), 'judge call')}, by {judging.name}"
+        f"judge_twins: {counted(originals, 'answer')} and"
+        f" {counted(len(samples) - originals, 'twin')}: {counted(len(samples), 'judge call')}, by"
+        f" {judging.name}"
     )
     few = [f"{kind.name} ({made[kind.name]})" for kind in kinds if made[kind.name] < _FEWEST]
     if few:
