@@ -112,11 +112,6 @@ def make_twin(kind: Kind, original: Original, seed: str) -> str | None:
     return twin
 
 
-def maker_of(judge: str) -> str:
-    """Who made a judge, by its name; the name of its provider if that is not known."""
-    return known_maker(judge) or judge.partition("/")[0]
-
-
 def known_maker(model: str) -> str:
     """Who made a model, by its name; empty if that is not known."""
     lowered = model.lower()
@@ -189,9 +184,9 @@ def _sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in _spans(text)]
 
 
-def _is_ended(sentence: str) -> bool:
-    """Whether a sentence has a mark at its end, before quotation marks and bold."""
-    return sentence.rstrip("\"'”’」』)）]*_")[-1:] in tuple(_ENDS)
+def _last_mark(sentence: str) -> str:
+    """The last character before quotation marks and bold; a blank if there is none."""
+    return sentence.rstrip("\"'”’」』)）]*_")[-1:] or " "
 
 
 # --- changes that add nothing ---
@@ -207,7 +202,10 @@ def _padded(original: Original, _random: Random, *, share: float) -> str | None:
         if len(added) >= share * len(original.text):
             break
         prefix = "" if sentence in _text("filler", original.language) else restate[place % 4]
-        added += f"{prefix}{_ended(sentence, original.language)}{_gap(original.language)}"
+        added += prefix + sentence
+        if sentence[-1] not in _ENDS:
+            added += _text("stop", original.language)
+        added += _text("gap", original.language)
     return f"{_closed(original.text)}\n\n{added.strip()}"
 
 
@@ -231,18 +229,6 @@ def _unmarked(sentence: str) -> str:
     return text.strip()
 
 
-def _ended(sentence: str, language: str) -> str:
-    """A sentence with a full stop, if it has no mark at its end."""
-    if sentence[-1] in _ENDS:
-        return sentence
-    return sentence + ("。" if language == "zh" else ".")
-
-
-def _gap(language: str) -> str:
-    """What stands between two sentences."""
-    return "" if language == "zh" else " "
-
-
 def _closed(text: str) -> str:
     """A text whose last block of code is closed, so that what follows is none."""
     text = text.rstrip()
@@ -264,7 +250,7 @@ def _as_markdown(original: Original, _random: Random) -> str | None:
     ended = 0
     for line in lines:
         sentences = _sentences(line)
-        if _is_ended(line):
+        if _last_mark(line) in _ENDS:
             points += [f"- {_with_bold_start(part, original.language)}" for part in sentences]
             ended += 1
         else:
@@ -291,7 +277,8 @@ def _with_text(
         parts.append(_text(after, original.language))
     if None in parts:
         return None
-    return "\n\n".join(parts).replace("{maker}", maker_of(original.judge))
+    maker = known_maker(original.judge) or original.judge.partition("/")[0]
+    return "\n\n".join(parts).replace("{maker}", maker)
 
 
 def _without_hedges(original: Original, _random: Random) -> str | None:
@@ -299,26 +286,19 @@ def _without_hedges(original: Original, _random: Random) -> str | None:
     hedges = _text("hedges", original.language)
     if hedges is None:
         return None
-    text = ""
-    done = 0
-    for code in [*_CODE.finditer(original.text), None]:
-        stop = code.start() if code else len(original.text)
-        text += _replaced(original.text[done:stop], hedges) + (code[0] if code else "")
-        done = code.end() if code else stop
-    return text
+    codes = [*_CODE.findall(original.text), ""]
+    prose = [_replaced(part, hedges) for part in _CODE.split(original.text)]
+    return "".join(part + code for part, code in zip(prose, codes, strict=True))
 
 
 def _replaced(text: str, patterns: Mapping[str, str]) -> str:
     """A text in which each pattern is replaced."""
     for pattern, instead in patterns.items():
         if not instead:  # the next word may begin the sentence then
-            text = re.sub(rf"(^|[.!?\n] *)(?i:{pattern})([a-z])", _capital, text)
+            begin = rf"(^|[.!?\n] *)(?i:{pattern})([a-z])"
+            text = re.sub(begin, lambda found: found[1] + found[2].upper(), text)
         text = re.sub(pattern, instead, text)
     return text
-
-
-def _capital(found: re.Match[str]) -> str:
-    return found[1] + found[2].upper()
 
 
 # --- changes that are flaws ---
@@ -327,7 +307,9 @@ def _capital(found: re.Match[str]) -> str:
 def _wrong_number(original: Original, random: Random) -> str | None:
     """The answer with one digit of one number changed; numbers of code and of items stay."""
     text = original.text
-    prose = _INLINE_CODE.sub(_blank, _CODE.sub(_blank, text))
+    prose = text
+    for code in (_CODE, _INLINE_CODE):
+        prose = code.sub(lambda found: " " * len(found[0]), prose)
     numbers = [found for found in _NUMBER.finditer(prose) if not _counts_items(prose, found)]
     if not numbers:
         return None
@@ -335,10 +317,6 @@ def _wrong_number(original: Original, random: Random) -> str | None:
     place = random.choice([place for place in range(*found.span()) if text[place].isdigit()])
     digit = random.choice([digit for digit in "123456789" if digit != text[place]])
     return text[:place] + digit + text[place + 1 :]
-
-
-def _blank(code: re.Match[str]) -> str:
-    return " " * len(code[0])
 
 
 def _counts_items(text: str, number: re.Match[str]) -> bool:
@@ -357,7 +335,7 @@ def _negated(original: Original, random: Random) -> str | None:
     random.shuffle(spans)
     for start, end in spans:
         sentence = text[start:end]
-        is_statement = sentence.rstrip("\"'”’)*")[-1:] not in _NO_STATEMENT
+        is_statement = _last_mark(sentence) not in _NO_STATEMENT
         if not is_statement or re.search(negative, sentence) or _CODE_LINE.search(sentence):
             continue
         for pattern, instead in negations.items():
