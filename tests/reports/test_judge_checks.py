@@ -30,7 +30,7 @@ from urs_inspect.reports.words._judge_checks import (
     judge_sentence,
 )
 
-PEOPLE, LABELS, REPEATS, KNOWN, TWINS, FLAWS, ITSELF, _, KEYS = _CHECKS
+PEOPLE, LABELS, REPEATS, KNOWN, TWINS, _, FLAWS, ITSELF, _, KEYS = _CHECKS
 PROBE = {"constant": 2.5, "empty": 1.0, "reference": 8.0, "injection": 6.0}
 PAIRS = {"overall accuracy_all": 0.7, "low": 0.6, "high": 0.8, "longest": 0.75}
 

@@ -38,10 +38,11 @@ from urs_inspect.reports.numbers._judge_checks import (
     NOT_CHECKED,
     PASSED,
     TWINS,
+    twins_command,
     verdict_of,
 )
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
-from urs_inspect.reports.numbers._twins import read_twins, twins_of
+from urs_inspect.reports.numbers._twins import KindShift, read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
 from urs_inspect.scorers._twins import ScoredTwin
 from urs_inspect.tasks.judge_twins import draw_answers
@@ -105,18 +106,24 @@ def test_the_shift_of_each_kind_is_in_the_header_and_the_log(logs: Path, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("number", "scale", "high", "verdict"),
+    ("number", "scale", "high", "verdict", "more"),
     [
-        (10, (1, 10), 0.308, "cannot tell"),  # 1 - 0.025 ** (1 / 10)
-        (60, (1, 10), 0.060, "adds nothing"),
-        (60, (0, 1), 0.060, "cannot tell"),
-        (200, (0, 1), 0.018, "adds nothing"),
-        (200, (0, 0.5), 0.009, "adds nothing"),
-        (5, (1, 10), math.nan, "too few"),
+        (10, (1, 10), 0.308, "cannot tell", 13),  # 1 - 0.025 ** (1 / 10); up to 13, it is over 1/4
+        (60, (1, 10), 0.060, "adds nothing", None),
+        (60, (0, 1), 0.060, "cannot tell", 131),  # up to 131, it is over 1/36
+        (200, (0, 1), 0.018, "adds nothing", None),
+        (200, (0, 0.5), 0.009, "adds nothing", None),
+        (5, (1, 10), math.nan, "too few", None),
     ],
 )
 def test_twins_without_any_shift_show_less_where_they_are_few(
-    logs: Path, tmp_path: Path, number: int, scale: tuple[float, float], high: float, verdict: str
+    logs: Path,
+    tmp_path: Path,
+    number: int,
+    scale: tuple[float, float],
+    high: float,
+    verdict: str,
+    more: int | None,
 ) -> None:
     log = twins(tmp_path, logs, n=6)
     assert log.eval.metadata is not None
@@ -124,11 +131,32 @@ def test_twins_without_any_shift_show_less_where_they_are_few(
     alike = [ScoredTwin("padded_double", place, f"q{place}", 0.0, 1.0) for place in range(number)]
     found = twins_of(log, alike)
     [kind] = found.kinds
-    assert kind.verdict == verdict
+    assert kind.verdict == verdict and kind.more == more
     assert kind.shift.high == pytest.approx(high, abs=5e-4, nan_ok=True)
     assert found.slope is not None
     if verdict != "too few":
         assert found.slope.high == pytest.approx(kind.shift.high)
+
+
+def test_as_many_answers_as_are_named_show_a_shift_that_counts(logs: Path, tmp_path: Path) -> None:
+    log = twins(tmp_path, logs, n=30)
+    assert log.eval.metadata is not None
+    log.eval.metadata["equal_to_original"] = {"order/en": 10}
+
+    def shifts(number: int) -> KindShift:
+        alternating = [
+            ScoredTwin("order", place, f"q{place}", float((-1) ** place), 0.1)
+            for place in range(number)
+        ]
+        return twins_of(log, alternating).kinds[0]
+
+    few = shifts(30)
+    assert few.verdict == "cannot tell" and few.more is not None
+    needed = round(few.more * 30 / 40)  # of 40 answers, 30 had a twin
+    assert shifts(needed).smallest <= few.small < shifts(needed - 4).smallest
+    command = twins_command(log, 90)
+    assert command.startswith("inspect eval urs_inspect/judge_twins --model none --model-role")
+    assert f"-T answers={logs} -T n=90 --log-dir {tmp_path}" in command
 
 
 @pytest.mark.parametrize(
@@ -220,7 +248,7 @@ def test_why_nothing_was_scored_is_said(logs: Path, tmp_path: Path) -> None:
     task = judge_twins(answers=str(logs), n=6)
     run(task, tmp_path, model="none", grader=Script(lambda messages: "Well.").model("judge"))
     output = CliRunner().invoke(main, ["judges", str(tmp_path)]).output
-    assert tells(output, "No score: 18 answers and twins, most often: ...")
+    assert tells(output, "No score: 18 answers and twins, most often: The reply ...")
 
 
 @pytest.mark.parametrize(

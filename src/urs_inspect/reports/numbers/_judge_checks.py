@@ -20,7 +20,7 @@ from urs_inspect.datasets._benches import labels_of
 from urs_inspect.datasets._sources import GPT_4
 from urs_inspect.datasets._sources import PEOPLE as PEOPLES
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
-from urs_inspect.judging._twins import Effect
+from urs_inspect.judging._twins import PADDED, Effect
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
 from urs_inspect.logs._scores import role_models
 from urs_inspect.reports._texts import COMMAND, listed
@@ -81,9 +81,10 @@ _NULL = "answers of known quality"
 _ITSELF = "its own answers"
 _KEYS = "replies without the key"
 TWINS = "padded answers"
+_ADDITIONS = "changes that add nothing"
 FLAWS = "flaws"
-_EFFECTS: dict[str, Effect] = {TWINS: "nothing", FLAWS: "flaw"}
-_CHECKS = (PEOPLE, OTHER_LABELS, _REPEATS, _NULL, TWINS, FLAWS, _ITSELF, LABELS, _KEYS)
+_EFFECTS: dict[str, Effect] = {TWINS: "nothing", _ADDITIONS: "nothing", FLAWS: "flaw"}
+_CHECKS = (PEOPLE, OTHER_LABELS, _REPEATS, _NULL, *_EFFECTS, _ITSELF, LABELS, _KEYS)
 """What a judge is checked by, in the order of reports.
 
 The last says little of people, so that no command is named.
@@ -429,10 +430,14 @@ def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> Iterator[JudgeFact]:
 def _shifts(twins: Twins, panel: str, rubric: str) -> Iterator[JudgeFact]:
     """What the judge pays for each kind of change, by a log of twins."""
     source = short_name(twins.log.location)
-    checks = {effect: check for check, effect in _EFFECTS.items()}
     for kind in twins.kinds:
-        check = checks[kind.effect]
-        yield JudgeFact(check, panel, kind.title, source, kind.shift, 0.0, rubric)
+        check = FLAWS if kind.effect == "flaw" else _ADDITIONS
+        if kind.kind in PADDED:
+            check = TWINS
+        measure = kind.title
+        if kind.more:
+            measure += f"; {kind.more:,} answers would tell"
+        yield JudgeFact(check, panel, measure, source, kind.shift, 0.0, rubric)
 
 
 def _commands(
@@ -479,6 +484,22 @@ def _commands(
         crossval = ["inspect", "eval", TASK, "--model", "none", "--model-role", _role(evaluators)]
         commands[_ITSELF] = COMMAND + shlex.join([*crossval, *same_task, *compared, *beside])
     return commands
+
+
+def twins_command(log: EvalLog, n: int) -> str:
+    """The command that made a log of twins, of another number of answers."""
+    graders = role_models(log).get("grader")
+    asked = ["--model", log.eval.model]
+    if graders:
+        asked = ["--model", "none", "--model-role", _role(graders)]
+    given = log.eval.task_args_passed | {"n": n}
+    arguments = []
+    for name, value in given.items():
+        text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        arguments.append(f"{name}={text}")
+    folder = _typed(log.location).rpartition("/")[0] or "."
+    command = ["inspect", "eval", TWINS_TASK, *asked, *_flags("-T", arguments)]
+    return shlex.join([*command, "--log-dir", folder])
 
 
 def _flags(flag: str, values: Iterable[str]) -> list[str]:

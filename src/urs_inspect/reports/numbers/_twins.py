@@ -17,7 +17,7 @@ from urs_inspect.scorers._rating_agreement import RATING
 from urs_inspect.scorers._twins import JUDGED_BY, SCALE, ScoredTwin, scored_twins, slope_of
 from urs_inspect.stats import Estimate, mean_interval
 from urs_inspect.stats._bootstrap import LEVEL, standard_error
-from urs_inspect.stats._power import FEWEST, smallest_difference
+from urs_inspect.stats._power import FEWEST, questions_needed, smallest_difference
 
 TWINS_TASK = PACKAGE + "judge_twins"
 SMALL = 0.25
@@ -44,6 +44,7 @@ class KindShift:
         gained: Share of the twins that scored higher than their answer.
         smallest: The smallest shift that would have been found significant with 80% power.
         equal: Twins that equalled their answer and were left out.
+        needed: Answers with which a shift of `small` points would be; None if that is not known.
         small: Points within which a shift counts as none.
     """
 
@@ -54,12 +55,20 @@ class KindShift:
     gained: float
     smallest: float
     equal: int
+    needed: int | None
     small: float = SMALL
 
     @property
     def verdict(self) -> Verdict:
         """What the shift says of the judge."""
         return verdict_on(self.shift, self.effect, self.small)
+
+    @property
+    def more(self) -> int | None:
+        """Answers that would tell, where these are too few; None where they are not."""
+        if self.verdict != "cannot tell" or not self.needed:
+            return None
+        return self.needed if self.needed > self.shift.n + self.equal else None
 
 
 @dataclass(frozen=True)
@@ -152,7 +161,9 @@ def _score(sample: EvalSample) -> tuple[float, str]:
     for scorer, key in _FINALS:
         score = last_score(sample, scorer)
         if score is not None:
-            return value_of(score, key), score.explanation or ""
+            judges = (score.metadata or {}).get("judges", ())
+            details = (str(judge.get("failure_detail") or "") for judge in judges)
+            return value_of(score, key), next(filter(None, details), score.explanation or "")
     return math.nan, sample.error.message if sample.error else ""
 
 
@@ -162,12 +173,18 @@ def _shift(scored: Sequence[ScoredTwin], equal: int, width: float) -> KindShift:
     shifts = [twin.shift for twin in scored]
     questions = [twin.question for twin in scored]
     shift = mean_interval(shifts, clusters=questions)
-    if len(set(shifts)) == 1 and shift.clusters >= FEWEST:
-        smallest = _unseen(shift.clusters, width)
+    n = shift.n
+    clusters = shift.clusters
+    small = SMALL * width / (_SCALE[1] - _SCALE[0])
+    needed: float | None
+    if len(set(shifts)) == 1 and clusters >= FEWEST:
+        smallest = _unseen(clusters, width)
         shift = replace(shift, low=shift.value - smallest, high=shift.value + smallest)
+        needed = math.log((1 - LEVEL) / 2) / math.log(1 - small / min(1.0, width)) * n / clusters
     else:
-        error = standard_error(shifts, questions) if shift.clusters > 1 else math.nan
-        smallest = smallest_difference(error, shift.clusters, level=LEVEL)
+        error = standard_error(shifts, questions) if clusters > 1 else math.nan
+        smallest = smallest_difference(error, clusters, level=LEVEL)
+        needed = questions_needed(small, error, n, clusters, level=LEVEL)
     known = KINDS.get(name)
     return KindShift(
         kind=name,
@@ -177,7 +194,8 @@ def _shift(scored: Sequence[ScoredTwin], equal: int, width: float) -> KindShift:
         gained=sum(shift > 0 for shift in shifts) / len(shifts),
         smallest=smallest,
         equal=equal,
-        small=SMALL * width / (_SCALE[1] - _SCALE[0]),
+        needed=None if needed is None else math.ceil(needed * (n + equal) / n),
+        small=small,
     )
 
 

@@ -9,6 +9,7 @@ from urs_inspect._util import counted
 from urs_inspect.logs._files import short_name
 from urs_inspect.reports._texts import listed, number, share
 from urs_inspect.reports.layout._tables import Section, Table
+from urs_inspect.reports.numbers._judge_checks import twins_command
 from urs_inspect.reports.numbers._twins import KindShift, Twins
 from urs_inspect.stats._power import FEWEST, POWER
 
@@ -50,8 +51,10 @@ def twins_section(twins: Twins) -> Section:
         headings={"smallest": "detectable"},
         main="shift",
     )
-    notes = [padding_sentence(twins), _unscored(twins), *_NOTES, *_left_out(twins.kinds)]
-    if not twins.kinds:
+    notes = [padding_sentence(twins), _unscored(twins)]
+    if twins.kinds:
+        notes += [*_NOTES, _left_out(twins.kinds), _more(twins)]
+    else:
         notes.insert(0, "No twin and the answer that it is made of were both scored.")
     title = f"Twins of answers before {listed(twins.judges)}"
     low, high = twins.scale
@@ -90,7 +93,22 @@ def _row(kind: KindShift) -> dict[str, object]:
     }
 
 
-def _left_out(kinds: Sequence[KindShift]) -> list[str]:
-    """How many twins equalled their answer, by kind."""
+def _left_out(kinds: Sequence[KindShift]) -> str:
+    """How many twins equalled their answer, by kind; empty if none did."""
     parts = [f"{kind.kind} {kind.equal:,}" for kind in kinds if kind.equal]
-    return [f"Left out, as they equal their answer: {listed(parts)}."] if parts else []
+    return f"Left out, as they equal their answer: {listed(parts)}." if parts else ""
+
+
+def _more(twins: Twins) -> str:
+    """How many answers would tell where these cannot, and the command; empty if none is needed."""
+    wanted = {kind.kind: kind.more for kind in twins.kinds if kind.more}
+    if not wanted:
+        return ""
+    most = max(wanted.values())
+    parts = [f"{kind} {count:,}" for kind, count in wanted.items()]
+    small = number(2)(twins.kinds[0].small)
+    return (
+        f"Where the verdict is 'cannot tell', so many answers would show a shift of {small} points"
+        f" with {POWER:.0%} power: {listed(parts)}. For all of these:"
+        f" `{twins_command(twins.log, most)}`"
+    )
