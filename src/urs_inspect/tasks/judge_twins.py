@@ -115,7 +115,7 @@ def judge_twins(
         run = _by_scorer(found, judging)
     drawn = draw_answers(run.answers, n, seed)
     samples, equal = _samples(run, drawn, chosen, seed)
-    _announce(samples, len(drawn), chosen, judging)
+    _announce(samples, drawn, chosen, judging)
     Random(seed).shuffle(samples)  # noqa: S311 - an order, not a secret
     first = found[0].log.eval.metadata or {}
     return Task(
@@ -332,15 +332,20 @@ def _judge_name() -> str:
 
 
 def _announce(
-    samples: Sequence[Sample], answers: int, kinds: Sequence[Kind], judging: Judging
+    samples: Sequence[Sample],
+    answers: Sequence[JudgedAnswer],
+    kinds: Sequence[Kind],
+    judging: Judging,
 ) -> None:
     """Say how many calls a run takes, and what was left out; refuse a run without twins."""
-    made = Counter((sample.metadata or {})[TWIN] for sample in samples)
     if not samples:
+        languages = sorted({answer.language or "another language" for answer in answers})
         raise InputError(
-            f"kinds: no twin of {counted(answers, 'answer')} differs from its answer"
-            f" ({choices(kind.name for kind in kinds)})"
+            f"kinds: no twin of {counted(len(answers), 'answer')} (in {choices(languages)}) differs"
+            f" from its answer: {choices(kind.name for kind in kinds)}; kinds=all has some for"
+            " every language"
         )
+    made = Counter((sample.metadata or {})[TWIN] for sample in samples)
     originals = made[ORIGINAL]
     logger.warning(
         f"judge_twins: {counted(originals, 'answer')} and"
