@@ -269,9 +269,7 @@ def test_bad_input_is_refused_before_any_call(
 
 def test_logs_without_judged_answers_are_refused(tmp_path: Path, logs: Path) -> None:
     log = twins(tmp_path, logs, n=6)
-    with pytest.raises(
-        InputError, match=r"(?s)none that can be judged again.*no answers of a model"
-    ):
+    with pytest.raises(InputError, match=r"(?s)none that can be judged again.*are twins"):
         judge_twins(answers=log.location)
     with pytest.raises(InputError, match="no twin"):
         judge_twins(answers=str(logs), kinds="wrong_number", n=1, seed=1)
@@ -365,6 +363,8 @@ def test_rated_responses_are_rated_again_by_the_model_under_test(tmp_path: Path)
     assert tells(output, "Scores: 1 to 5") and "Spearman" not in output
     assert "ref 3" in "".join(seen[-1].text for seen in script.seen)
 
+    with pytest.raises(InputError, match="are twins"):
+        judge_twins(answers=log.location)
     for sample in rated.samples or []:
         del sample.metadata["reference"]
     write_eval_log(rated, str(tmp_path / "old.eval"))

@@ -19,6 +19,7 @@ from urs_inspect.logs._scores import UNJUDGED, last_judgement, number, role_mode
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.scorers._rating_agreement import RATING
 
+TWINS_TASK = PACKAGE + "judge_twins"
 INTENT_JUDGE = "intent_judge"
 RATING_AGREEMENT = "rating_agreement"
 MODEL_GRADED = ("model_graded_qa", "model_graded_fact")
@@ -87,11 +88,6 @@ class JudgedAnswer:
     judging: Judging
     log: EvalLog
 
-    @property
-    def intent(self) -> str:
-        """Id of the intent by which it was judged."""
-        return str(self.metadata.get("intent", ""))
-
 
 def short(scorer: str) -> str:
     """The name of a scorer without its package."""
@@ -149,37 +145,20 @@ def scale_of(answers: Iterable[JudgedAnswer]) -> tuple[float, float]:
     return min(finals), max(finals)
 
 
-_NO_ANSWERS = "it has no answers of a model"
-
-
 def _judging_of(log: EvalLog) -> Judging | str:
     """How the answers of a log were judged; why they cannot be judged again."""
-    has_model = log.eval.model != NO_MODEL
-    if any(last_judgement(sample) is not None for sample in log.samples or []):
-        return _by_intents(log) if has_model else _NO_ANSWERS
+    if log.eval.task == TWINS_TASK:
+        return "its answers are twins of answers"
     scorers = {short(scorer.name): scorer for scorer in log.eval.scorers or []}
     if RATING_AGREEMENT in scorers:
         return Judging(RATING_AGREEMENT, scorers[RATING_AGREEMENT].options or {})
     if not _OF_PAIRS.isdisjoint(scorers):
         return "its judge compares pairs, and a twin is scored alone"
-    if not has_model:
-        return _NO_ANSWERS
-    return _by_grader(log)
-
-
-def _by_intents(log: EvalLog) -> Judging:
-    """How `intent_judge` judged: with which rubric and prompt, where not the usual ones."""
-    own: dict[str, Any] = {}
-    for scorer in log.eval.scorers or []:
-        if short(scorer.name) == INTENT_JUDGE:
-            given = scorer.options or {}
-            own = {name: given[name] for name in _OF_PROMPT if given.get(name) is not None}
-    return Judging(INTENT_JUDGE, own)
-
-
-def _by_grader(log: EvalLog) -> Judging | str:
-    """How a judge in the role grader, of a scorer of inspect-ai or another package, judged."""
-    scorers = {short(scorer.name): scorer for scorer in log.eval.scorers or []}
+    if log.eval.model == NO_MODEL:
+        return "it has no answers of a model"
+    if any(last_judgement(sample) is not None for sample in log.samples or []):
+        given = scorers[INTENT_JUDGE].options if INTENT_JUDGE in scorers else None
+        return _by_intents(given or {})
     has_grader = "grader" in role_models(log)
     for name, scorer in scorers.items():
         if name in MODEL_GRADED:
@@ -187,6 +166,12 @@ def _by_grader(log: EvalLog) -> Judging | str:
         if has_grader and name not in UNJUDGED and not scorer.name.startswith(PACKAGE):
             return _installed(scorer.name, scorer.options or {})
     return f"it is scored by {', '.join(scorers) or 'nothing'}, without a judge in the role grader"
+
+
+def _by_intents(given: Mapping[str, Any]) -> Judging:
+    """How `intent_judge` judged: with which rubric and prompt, where not the usual ones."""
+    own = {name: given[name] for name in _OF_PROMPT if given.get(name) is not None}
+    return Judging(INTENT_JUDGE, own)
 
 
 def _graded(scorer: str, options: Mapping[str, Any]) -> Judging | str:

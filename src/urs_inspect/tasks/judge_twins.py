@@ -150,7 +150,8 @@ class _Run(NamedTuple):
 def _by_intents(found: Sequence[JudgedAnswer], judging: Judging, structured: Structured) -> _Run:
     """Judged by the criteria of their intents, as by the task `urs`."""
     loaded = load_rubric(judging.options.get("rubric"), judging.options.get("prompt"))
-    if unknown := sorted({answer.intent for answer in found} - set(loaded.intents)):
+    intents = {str(answer.metadata.get("intent", "")) for answer in found}
+    if unknown := sorted(intents - set(loaded.intents)):
         raise InputError(
             f"answers: judged by intents that are not in the rubric {loaded.name}:"
             f" {choices(unknown)}"
@@ -242,7 +243,7 @@ def _rated_case(answer: JudgedAnswer, text: str) -> RatingCase:
 
 def _recorded(answer: JudgedAnswer, text: str, facts: dict[str, Any]) -> Sample:
     """A text in place of an answer."""
-    facts |= {ANSWER: text, "model": answer.model}
+    facts |= {ANSWER: text}
     return Sample(id=answer.id, input=answer.input, target=answer.target, metadata=facts)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from inspect_ai.log import EvalLog, EvalSample
 
 from urs_inspect.judging._twins import KINDS, PADDED, Effect
-from urs_inspect.logs._files import PACKAGE, read_log
+from urs_inspect.logs._files import read_log
+from urs_inspect.logs._judged import TWINS_TASK as TWINS_TASK
 from urs_inspect.logs._scores import last_score, role_models, value_of
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.scorers._rating_agreement import RATING
@@ -19,7 +20,6 @@ from urs_inspect.stats import Estimate, mean_interval
 from urs_inspect.stats._bootstrap import LEVEL, standard_error
 from urs_inspect.stats._power import FEWEST, questions_needed, smallest_difference
 
-TWINS_TASK = PACKAGE + "judge_twins"
 SMALL = 0.25
 """Points within which a shift counts as none: a quarter of a step of the scale 1 to 10."""
 _SCALE = (float(LOWEST), float(HIGHEST))
