@@ -15,7 +15,8 @@ from tests.reports.answer_rows import ranking_of, row
 from tests.reports.judged_logs import JUDGE, answered, judgement, tokens, unscored, write_judged
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.reports.numbers._answers import answer_row, read_answers, run_command
+from urs_inspect.logs._scores import judgements, scored_answers
+from urs_inspect.reports.numbers._answers import answer_rows, read_answers, run_command
 from urs_inspect.reports.numbers._conditions import blocks_of
 from urs_inspect.tasks import urs
 
@@ -520,6 +521,6 @@ def test_halves_of_characters_do_not_stop_a_table(tmp_path: Path) -> None:
     log = read_eval_log(path)
     assert log.samples
     half = log.samples[0].summary().model_copy(update={"error": "gone \ud83d", "id": "x \ud83d"})
-    row = answer_row(half, log)
+    [row] = answer_rows(log, scored_answers(log, [half], judgements([half])))
     assert (row["question"], row["error"]) == ("x ?", "gone ?")
     pd.DataFrame([row]).to_json()

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
 _ScoreT = TypeVar("_ScoreT")
@@ -26,6 +26,11 @@ def scores_named(scores: Mapping[str, _ScoreT] | None, scorer: str) -> list[_Sco
     """
     numbered = re.compile(rf"{scorer}(-?\d+)?")
     return [score for name, score in (scores or {}).items() if numbered.fullmatch(name)]
+
+
+def scores_of_samples(samples: Iterable[_Scored[_ScoreT]], scorer: str) -> list[list[_ScoreT]]:
+    """All scores of one scorer for each sample, the first one first."""
+    return [scores_named(sample.scores, scorer) for sample in samples]
 
 
 def last_score(sample: _Scored[_ScoreT], scorer: str) -> _ScoreT | None:

@@ -180,12 +180,19 @@ def whole_characters(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def with_whole_characters(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of a table whose texts have a question mark for each lone surrogate."""
-    return {
-        name: whole_characters(value) if isinstance(value, str) else value
-        for name, value in row.items()
-    }
+def with_whole_characters(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of a table whose texts have a question mark for each lone surrogate."""
+    return [_whole(row) for row in rows]
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return whole_characters(value)
+    if isinstance(value, Mapping):
+        return {_whole(name): _whole(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map(_whole, value))
+    return value
 
 
 def _shown(value: Any) -> str:

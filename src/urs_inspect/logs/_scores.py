@@ -4,17 +4,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 
-from urs_inspect.judging._failures import CUT_OFF, STOPPED_AT_LIMIT
+from urs_inspect._util import InputError
 from urs_inspect.judging._scores import TEXTS as TEXTS
-from urs_inspect.judging._scores import as_number, scores_named
+from urs_inspect.judging._scores import as_number, scores_of_samples
 from urs_inspect.judging._scores import last_score as last_score
 from urs_inspect.judging._scores import number as number
+from urs_inspect.logs._files import read_log
 
 ASSISTANT = "assistant"
 """Key of a log's metadata that names what answered, where it is not the model alone."""
@@ -33,24 +33,14 @@ def answered_by(log: EvalLog) -> str:
     return assistant if log.eval.model.startswith("none/") else f"{log.eval.model}, {assistant}"
 
 
-def cut_off(facts: Mapping[str, Any]) -> bool:
-    """Whether an answer was cut off at the token limit, even if it was not judged.
-
-    `facts` is the metadata of its score.
-    """
-    if (stop_reason := facts.get("answer_stop_reason")) is not None:
-        return stop_reason in STOPPED_AT_LIMIT
-    return facts.get("outcome") in CUT_OFF
-
-
 def last_judgement(sample: EvalSample | EvalSampleSummary) -> Score | None:
     """The last score that `intent_judge` gave a sample."""
     return last_score(sample, "intent_judge")
 
 
-def judgements(sample: EvalSample | EvalSampleSummary) -> list[Score]:
-    """All scores that `intent_judge` gave a sample, the first one first."""
-    return scores_named(sample.scores, "intent_judge")
+def judgements(samples: Iterable[EvalSample | EvalSampleSummary]) -> list[list[Score]]:
+    """All scores that `intent_judge` gave each sample, the first one first."""
+    return scores_of_samples(samples, "intent_judge")
 
 
 def value_of(score: Score | None, key: str) -> float:
@@ -62,6 +52,8 @@ def value_of(score: Score | None, key: str) -> float:
 
 Used = Mapping[str, ModelUsage]
 """Model or role -> usage."""
+Roles = Mapping[str, tuple[str, ...]]
+"""Role -> names of its models."""
 
 
 @dataclass(frozen=True)
@@ -164,3 +156,129 @@ def usage_by_judge(
 
 def _priced(used: ModelUsage) -> bool:
     return used.total_cost is not None or not used.total_tokens
+
+
+# --- answers that `intent_judge` scored ---
+
+_UNUSED = {"events", "messages", "store", "error_retries"}
+
+
+@dataclass(frozen=True)
+class ScoredAnswer:
+    """A sample of a log and its scores by `intent_judge`."""
+
+    sample: EvalSampleSummary
+    whole: EvalSample | None  # the same sample, where a summary of the log lacks something
+    summarized: Score | None  # the last score as the summary has it: the answer may be cut
+    scores: Sequence[Score]  # all scores, the first one first
+    finals: Sequence[tuple[str, float]]  # judges of the last score, as of `judge_finals`
+
+    @property
+    def judges(self) -> list[str]:
+        """Names of the judges of the last score."""
+        return [judge for judge, _ in self.finals]
+
+
+def scored_answers(
+    log: EvalLog, samples: Sequence[EvalSampleSummary], scores: Sequence[Sequence[Score]]
+) -> list[ScoredAnswer]:
+    """The answers of a log, by the summaries of its samples and their scores.
+
+    Samples are read as a whole if a summary lacks something that is needed.
+    """
+    whole: dict[tuple[str, int], EvalSample] = {}
+    complete = scores
+    finals = _last_finals(scores)
+    if _need_whole(log, samples, finals):
+        whole = _whole_samples(log)
+        complete = judgements([whole.get(_id(sample), sample) for sample in samples])
+        finals = _last_finals(complete)
+    answers = []
+    for place, sample in enumerate(samples):
+        summarized = scores[place][-1] if scores[place] else None
+        answers.append(
+            ScoredAnswer(
+                sample, whole.get(_id(sample)), summarized, complete[place], finals[place] or []
+            )
+        )
+    return answers
+
+
+def judge_finals(score: Score) -> list[tuple[str, float]] | None:
+    """Each judge of a score and its final score, NaN where it gave none.
+
+    None if they are too long for a summary.
+    """
+    given = (score.metadata or {}).get("judge_finals", [])
+    if not isinstance(given, list):
+        return None
+    return [(str(name), as_number(final)) for name, final in given]
+
+
+def usage_of_answers(log: EvalLog, answers: Iterable[ScoredAnswer]) -> list[tuple[Usage, Usage]]:
+    """Usage of the model under test and of its judges, for each answer.
+
+    The latter is unknown where they judged an existing log.
+    """
+    roles = role_models(log)
+    return [_split_usage(log, roles, answer) for answer in answers]
+
+
+def _id(sample: EvalSample | EvalSampleSummary) -> tuple[str, int]:
+    return str(sample.id), sample.epoch
+
+
+def _last_finals(scores: Iterable[Sequence[Score]]) -> list[list[tuple[str, float]] | None]:
+    """The `judge_finals` of the last score of each answer; none without a score."""
+    return [judge_finals(given[-1]) if given else [] for given in scores]
+
+
+def _need_whole(
+    log: EvalLog,
+    samples: Sequence[EvalSampleSummary],
+    finals: Sequence[list[tuple[str, float]] | None],
+) -> bool:
+    """Whether the summary of a judged sample lacks something that the sample itself has."""
+    roles = role_models(log)
+    for sample, given in zip(samples, finals, strict=True):
+        if given is None:
+            return True
+        if _judged_itself_without_role(log, roles, sample, [judge for judge, _ in given]):
+            return True
+    return False
+
+
+def _whole_samples(log: EvalLog) -> dict[tuple[str, int], EvalSample]:
+    try:
+        samples = read_log(log.location, without=_UNUSED).samples or []
+    except InputError:  # the summaries alone are better than nothing
+        return {}
+    return {_id(sample): sample for sample in samples}
+
+
+def _split_usage(log: EvalLog, roles: Roles, answer: ScoredAnswer) -> tuple[Usage, Usage]:
+    models = answer.sample.model_usage
+    judges = answer.judges
+    if not models:
+        return UNKNOWN, UNKNOWN if judges else NOTHING
+    own = own_usage(log, models, answer.sample.role_usage)
+    if not judges:
+        return own, NOTHING
+    if len(answer.scores) > 1:
+        return own, UNKNOWN
+    if _judged_itself_without_role(log, roles, answer.sample, judges):
+        # Only the whole sample separates answering from judging.
+        known = None if answer.whole is None else answer.whole.output.usage
+        own = UNKNOWN if known is None else usage_of(known)
+        return own, usage_of(models.get(log.eval.model, ModelUsage())) - own
+    for role, names in roles.items():
+        if set(names) == set(judges):
+            used = answer.sample.role_usage.get(role)
+            return own, UNKNOWN if used is None else usage_of_judges(judges, models, used)
+    return own, UNKNOWN
+
+
+def _judged_itself_without_role(
+    log: EvalLog, roles: Roles, sample: EvalSampleSummary, judges: Sequence[str]
+) -> bool:
+    return set(judges) == {log.eval.model} and not sample.role_usage and not roles

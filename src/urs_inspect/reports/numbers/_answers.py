@@ -11,21 +11,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
-from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
-from inspect_ai.model import ModelConfig, ModelUsage
+from inspect_ai.log import EvalLog, EvalSampleSummary
+from inspect_ai.model import ModelConfig
 from inspect_ai.scorer import Score
 
-from urs_inspect._util import InputError
 from urs_inspect.datasets._conversations import NOT_SHOWN, named_kinds
+from urs_inspect.judging._failures import CUT_OFF, STOPPED_AT_LIMIT
 from urs_inspect.judging._reply_counts import BY_JUDGE
-from urs_inspect.judging._scores import as_number, as_numbers
+from urs_inspect.judging._scores import as_numbers
 from urs_inspect.logs._files import (
     PACKAGE,
     finished_headers,
     latest_runs,
     nothing_left,
     of_other_tasks,
-    read_log,
     read_summaries,
     short_name,
 )
@@ -33,20 +32,16 @@ from urs_inspect.logs._naming import (
     model_names,
     model_settings,
     sounds_secret,
-    whole_characters,
     with_whole_characters,
 )
 from urs_inspect.logs._scores import (
-    NOTHING,
-    UNKNOWN,
+    ScoredAnswer,
     Usage,
-    cut_off,
+    judge_finals,
     judgements,
-    last_judgement,
-    own_usage,
     role_models,
-    usage_of,
-    usage_of_judges,
+    scored_answers,
+    usage_of_answers,
     value_of,
 )
 from urs_inspect.reports.numbers._conditions import Conditions, changed, conditions_of, prompts_of
@@ -64,7 +59,6 @@ NOT_SENT = " (not sent)"
 """Follows a judge's temperature that its provider's client did not send."""
 
 Row = dict[str, Any]
-_UNUSED = {"events", "messages", "store", "error_retries"}
 _LIMITS = (
     "limit",
     "epochs",
@@ -219,23 +213,22 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
     spec = log.eval
     if (summaries := read_summaries(log, left_out)) is None:
         return None
-    if not any(map(judgements, summaries)):
+    scores = judgements(summaries)
+    if not any(scores):
         left_out.append(
             f"{name} was left out: none of its {len(summaries)} samples was scored by intent_judge."
         )
         return None
-    whole = _whole_samples(log, summaries)
-    rows = [
-        answer_row(sample, log, whole.get((str(sample.id), sample.epoch))) for sample in summaries
-    ]
+    rows = answer_rows(log, scored_answers(log, summaries, scores))
     rows = _of_usual_judges(rows, name, left_out)
     rows = _of_usual_prompts(rows, name, left_out)
     settings = {key: str(value) for key, value in model_settings(log).items()}
     if spec.solver:
         settings["solver"] = str(spec.solver)
     table = pd.DataFrame(rows)
-    for place, (column, value) in enumerate(_log_columns(log).items()):
-        table.insert(place, column, whole_characters(value))
+    [same_for_all] = with_whole_characters([_log_columns(log)])
+    for place, (column, value) in enumerate(same_for_all.items()):
+        table.insert(place, column, value)
     return JudgedLog(log, table, conditions_of(table), settings)
 
 
@@ -288,19 +281,6 @@ def _log_columns(log: EvalLog) -> dict[str, str]:
     }
 
 
-def _whole_samples(
-    log: EvalLog, summaries: Iterable[EvalSampleSummary]
-) -> dict[tuple[str, int], EvalSample]:
-    """Whole samples, if a summary lacks something that is needed."""
-    if not any(_needs_whole(summary, log) for summary in summaries):
-        return {}
-    try:
-        samples = read_log(log.location, without=_UNUSED).samples or []
-    except InputError:  # the summaries alone are better than nothing
-        return {}
-    return {(str(sample.id), sample.epoch): sample for sample in samples}
-
-
 def _prompt(row: Row) -> str:
     return f"{row['judge_language']}/{row['prompt_sha256']}"
 
@@ -345,30 +325,38 @@ def _languages(metadata: Mapping[str, Any]) -> dict[str, str]:
 # --- samples ---
 
 
-def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None = None) -> Row:
-    """The row of a sample, without the columns that are the same for the whole log.
+def answer_rows(log: EvalLog, answers: Sequence[ScoredAnswer]) -> list[Row]:
+    """The rows of the answers of a log, without the columns that are the same for all of it."""
+    usage = usage_of_answers(log, answers)
+    rows = [_answer_row(answer, *used) for answer, used in zip(answers, usage, strict=True)]
+    return with_whole_characters(rows)
 
-    `whole` is the sample as a whole, for what its summary lacks.
-    """
-    scores = judgements(whole or sample)
-    score = scores[-1] if scores else None
+
+def _answer_row(answer: ScoredAnswer, own: Usage, judging: Usage) -> Row:
+    sample = answer.sample
+    score = answer.scores[-1] if answer.scores else None
     facts = (score.metadata or {}) if score else {}
-    judges = [name for name, _ in _judge_finals(facts) or []]
+    not_shown = facts.get(NOT_SHOWN)
     error = "" if sample.error is None else str(sample.error) or "unknown error"
-    row = {
+    numbers = as_numbers({"length": facts.get("answer_length"), "seconds": sample.working_time})
+    return {
         **_question_columns(sample),
         **_score_columns(None if error else score),
-        "not_shown": named_kinds(facts.get(NOT_SHOWN) or {}),
+        "not_shown": named_kinds(not_shown) if not_shown else "",
         "outcome": _outcome(score, error),
-        "cut_off": cut_off(facts),
-        **_judge_columns(facts, _earlier_scores(scores)),
-        "answer_length": as_number(facts.get("answer_length")),
-        "answer_digest": _answer_digest(sample),
-        **_usage_columns(sample, log, judges, whole),
-        "seconds": as_number(sample.working_time),
+        "cut_off": _cut_off(facts),
+        **_judge_columns(facts, answer),
+        "answer_length": numbers["length"],
+        "answer_digest": _answer_digest(answer.summarized, numbers["length"]),
+        "input_tokens": own.sent,
+        "output_tokens": own.received,
+        "judge_input_tokens": judging.sent,
+        "judge_output_tokens": judging.received,
+        "cost": own.cost,
+        "judge_cost": judging.cost,
+        "seconds": numbers["seconds"],
         "error": error,
     }
-    return with_whole_characters(row)
 
 
 def _question_columns(sample: EvalSampleSummary) -> Row:
@@ -401,20 +389,25 @@ def _outcome(score: Score | None, error: str) -> str:
     return str((score.metadata or {}).get("outcome", "unknown"))
 
 
-def _judge_columns(facts: Mapping[str, Any], earlier: Sequence[Score]) -> Row:
-    """Who judged an answer, how, and with which result; `earlier` are scores by the same judges."""
-    finals = _judge_finals(facts) or []
+def _cut_off(facts: Mapping[str, Any]) -> bool:
+    """Whether an answer was cut off at the token limit, even if it was not judged."""
+    stop_reason = facts.get("answer_stop_reason")
+    if stop_reason is not None:
+        return stop_reason in STOPPED_AT_LIMIT
+    return facts.get("outcome") in CUT_OFF
+
+
+def _judge_columns(facts: Mapping[str, Any], answer: ScoredAnswer) -> Row:
+    """Who judged an answer, how, and with which result."""
+    finals = answer.finals
     # An empty answer, for which no judge was called, has the judges of its run.
-    panel = finals or [
-        (whole_characters(str(name)), math.nan) for name in facts.get("judges_not_asked", ())
-    ]
+    panel = finals or [(str(name), math.nan) for name in facts.get("judges_not_asked", ())]
+    earlier = _earlier_scores(answer.scores)
     return {
         "judges": ", ".join(name for name, _ in panel),
         "judge_finals": dict(panel),
         "earlier_finals": tuple(value_of(score, FINAL) for score in earlier),
-        "earlier_judge_finals": tuple(
-            dict(_judge_finals(score.metadata or {}) or []) for score in earlier
-        ),
+        "earlier_judge_finals": tuple(dict(judge_finals(score) or []) for score in earlier),
         "reply_counts": facts.get(BY_JUDGE) or {},
         "judge_temperatures": _temperatures(facts),
         "self_judged": bool(facts.get("self_judged", False)),
@@ -425,34 +418,18 @@ def _judge_columns(facts: Mapping[str, Any], earlier: Sequence[Score]) -> Row:
     }
 
 
-def _usage_columns(
-    sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str], whole: EvalSample | None
-) -> Row:
-    own, judging = _split_usage(sample, log, judges, whole)
-    return {
-        "input_tokens": own.sent,
-        "output_tokens": own.received,
-        "judge_input_tokens": judging.sent,
-        "judge_output_tokens": judging.received,
-        "cost": own.cost,
-        "judge_cost": judging.cost,
-    }
-
-
 def _structured_share(facts: Mapping[str, Any], judges: int) -> float:
     """Share of the judges that were asked by a schema; NaN where no judge was called."""
     return float(facts.get("structured", 0)) / judges if judges else math.nan  # 0 in older logs
 
 
-def _answer_digest(sample: EvalSampleSummary) -> str:
-    """Digest of an answer without blanks around it; empty without text.
+def _answer_digest(score: Score | None, length: float) -> str:
+    """Digest of the answer of a score without blanks around it; empty without text.
 
     The summary of a log has the first 1,024 characters of an answer; a longer one counts by these
     and by its length.
     """
-    score = last_judgement(sample)
     text = (score.answer or "").strip() if score else ""
-    length = as_number((score.metadata or {}).get("answer_length")) if score else math.nan
     if not text or math.isnan(length):
         return ""
     if length >= _SHORTENED:
@@ -460,36 +437,18 @@ def _answer_digest(sample: EvalSampleSummary) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _needs_whole(sample: EvalSampleSummary, log: EvalLog) -> bool:
-    """Whether the summary of a judged sample lacks something that the sample itself has."""
-    score = last_judgement(sample)
-    if score is None:
-        return False
-    finals = _judge_finals(score.metadata or {})
-    return finals is None or _judged_itself_without_role(sample, log, [name for name, _ in finals])
-
-
-def _judge_finals(facts: Mapping[str, Any]) -> list[tuple[str, float]] | None:
-    """Each judge and its final score, NaN where it gave none.
-
-    None if they are too long for a summary.
-    """
-    given = facts.get("judge_finals", [])
-    if not isinstance(given, list):
-        return None
-    return [(whole_characters(str(name)), as_number(final)) for name, final in given]
-
-
 def _earlier_scores(scores: Sequence[Score]) -> list[Score]:
     """Scores that the same judges gave the same answer before under the same conditions."""
-    *earlier, last = (_judged_how(score) for score in scores) if scores else (None,)
+    if len(scores) < 2:
+        return []
+    *earlier, last = map(_judged_how, scores)
     same = [score for score, how in zip(scores, earlier, strict=False) if how == last]
     return [score for score in same if not math.isnan(value_of(score, FINAL))]
 
 
 def _judged_how(score: Score) -> tuple[object, ...]:
     facts = score.metadata or {}
-    names = [name for name, _ in _judge_finals(facts) or []]
+    names = [name for name, _ in judge_finals(score) or []]
     return (
         names,
         facts.get("prompt_sha256"),
@@ -511,43 +470,6 @@ def _temperatures(facts: Mapping[str, Any]) -> str:
         sent = judge.get("temperature_sent") is not None
         shown.append("default" if requested is None else f"{requested:g}{'' if sent else NOT_SENT}")
     return ", ".join(shown)
-
-
-# --- usage ---
-
-
-def _split_usage(
-    sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str], whole: EvalSample | None
-) -> tuple[Usage, Usage]:
-    """Usage of the model under test and of its judges.
-
-    The latter unknown where they judged an existing log.
-    """
-    models = sample.model_usage
-    roles = sample.role_usage
-    if not models:
-        return UNKNOWN, UNKNOWN if judges else NOTHING
-    own = own_usage(log, models, roles)
-    if not judges:
-        return own, NOTHING
-    if len(judgements(sample)) > 1:
-        return own, UNKNOWN
-    if _judged_itself_without_role(sample, log, judges):
-        # Only the whole sample separates answering from judging.
-        known = None if whole is None else whole.output.usage
-        own = UNKNOWN if known is None else usage_of(known)
-        return own, usage_of(models.get(log.eval.model, ModelUsage())) - own
-    for role, names in role_models(log).items():
-        if set(names) == set(judges):
-            used = roles.get(role)
-            return own, UNKNOWN if used is None else usage_of_judges(judges, models, used)
-    return own, UNKNOWN
-
-
-def _judged_itself_without_role(
-    sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str]
-) -> bool:
-    return set(judges) == {log.eval.model} and not sample.role_usage and not role_models(log)
 
 
 # --- commands ---
