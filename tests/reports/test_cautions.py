@@ -164,7 +164,7 @@ def ranking_by_intent(leads: dict[str, float], questions: int = 12) -> Ranking:
 
 def test_a_lead_that_rests_on_one_intent_is_said_by_its_name() -> None:
     ranking = ranking_by_intent({"leisure": 2.0, "factual_qa": 0.0, "api": 0.0})
-    assert ranking.beside_best("all")[0].significant
+    assert ranking.best_in["all"].pairs[0].significant
     [said] = more_cautions(ranking)
     assert tells(said, "first over second RESTS ON ONE INTENT, Leisure")
     assert "without its 12 questions it is 0.00" in said
@@ -173,26 +173,26 @@ def test_a_lead_that_rests_on_one_intent_is_said_by_its_name() -> None:
 
 def test_a_lead_in_every_intent_rests_on_none() -> None:
     ranking = ranking_by_intent(dict.fromkeys(INTENTS, 1.0))
-    assert ranking.beside_best("all")[0].significant
+    assert ranking.best_in["all"].pairs[0].significant
     assert more_cautions(ranking) == intent_notes(ranking) == [] and ranking.without_intents == ()
 
 
 def test_a_lead_that_needs_every_question_does_not_rest_on_one_intent() -> None:
     ranking = ranking_by_intent(dict.fromkeys(INTENTS, 0.19))
-    assert ranking.beside_best("all")[0].significant and more_cautions(ranking) == []
+    assert ranking.best_in["all"].pairs[0].significant and more_cautions(ranking) == []
     [said] = intent_notes(ranking)
     assert tells(said, "not significant without") and "Leisure" in said and "Factual" in said
 
 
 def test_another_leader_without_one_intent_is_named() -> None:
     ranking = ranking_by_intent({"leisure": 3.0, "factual_qa": -0.2, "api": -0.1})
-    assert ranking.names[0] == "p/first" and ranking.beside_best("all")[0].significant
+    assert ranking.names[0] == "p/first" and ranking.best_in["all"].pairs[0].significant
     assert ["second without Leisure" in said for said in intent_notes(ranking)] == [True]
 
 
 def test_another_leader_of_models_that_cannot_be_distinguished_is_chance() -> None:
     ranking = ranking_by_intent({"leisure": 0.5, "factual_qa": -0.2, "api": -0.1})
-    assert ranking.names[0] == "p/first" and not ranking.beside_best("all")[0].significant
+    assert ranking.names[0] == "p/first" and not ranking.best_in["all"].pairs[0].significant
     assert intent_notes(ranking) == []
 
 
@@ -221,7 +221,7 @@ def test_uniform_leads_are_seldom_said_to_rest_on_one_intent_and_planted_ones_mo
             ranking = ranking_of(
                 answers_of({"p/first": better.tolist(), "p/second": base.tolist()}, names), rounds=2
             )
-            if ranking.names[0] == "p/first" and ranking.beside_best("all")[0].significant:
+            if ranking.names[0] == "p/first" and ranking.best_in["all"].pairs[0].significant:
                 counts.append(
                     any("RESTS ON ONE" in sentence for sentence in more_cautions(ranking))
                 )

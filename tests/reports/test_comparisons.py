@@ -157,8 +157,8 @@ def test_the_80_worst_of_300_scores_missing_make_no_claim() -> None:
     assert pair.p_worst == 1
     assert [model.ranks for model in models_of(ranking)] == [(1, 2), (1, 2)]
     for key in ("Leisure", "en"):
-        assert ranking.beside_best(key)[0].verdict == "depends on unscored answers"
-        assert ranking.marked(key) == {"lacking", "whole"}
+        assert ranking.best_in[key].pairs[0].verdict == "depends on unscored answers"
+        assert ranking.best_in[key].marked == {"lacking", "whole"}
     model = model_of(ranking)
     assert model.unscored_share == pytest.approx(80 / 300)
     kept = np.sort(whole[:, 0])[80:]
@@ -311,7 +311,7 @@ def test_models_that_lack_nothing_are_not_compared_on_what_a_third_one_left_over
     assert pair.p_worst >= 0.05
     assert (pair.verdict, pair.depends_on) == ("not significant over all questions", {})
     for key in (ALL, "Leisure"):
-        assert {"a", "b"} <= ranking.marked(key)
+        assert {"a", "b"} <= ranking.best_in[key].marked
         said = best_sentence(ranking, key)
         assert "over the 55 common questions" in said and "not over all" in said
         assert not tells(said, "distinguished from b")
@@ -368,11 +368,11 @@ def test_each_intent_and_language_has_its_own_best() -> None:
     )
     cells = {"Leisure/en", "Leisure/zh", "Factual QA/en", "Factual QA/zh"}
     assert set(ranking.comparisons) == {"all", "Leisure", "Factual QA", "en", "zh", *cells}
-    assert (ranking.best("Leisure"), ranking.best("Factual QA")) == ("a", "b")
-    assert ranking.marked("Leisure") == ranking.marked("Leisure/zh") == {"a"}
-    assert ranking.beside_best("Leisure")[0].difference.n == 40
-    assert ranking.beside_best("en")[0].verdict == "not distinguishable"
-    assert ranking.marked("en") == {"a", "b"}
+    assert (ranking.best_in["Leisure"].model, ranking.best_in["Factual QA"].model) == ("a", "b")
+    assert ranking.best_in["Leisure"].marked == ranking.best_in["Leisure/zh"].marked == {"a"}
+    assert ranking.best_in["Leisure"].pairs[0].difference.n == 40
+    assert ranking.best_in["en"].pairs[0].verdict == "not distinguishable"
+    assert ranking.best_in["en"].marked == {"a", "b"}
 
 
 def test_comparisons_with_the_best_are_corrected_for_its_choice_by_hand() -> None:
@@ -393,8 +393,11 @@ def test_comparisons_with_the_best_are_corrected_for_its_choice_by_hand() -> Non
 
 def test_one_model_has_no_comparison_and_no_mark() -> None:
     ranking = ranking_of(answers(rows("a", {"leisure-en-1": 5.0})))
-    assert ranking.best("Leisure") == "a"
-    assert (ranking.beside_best("Leisure"), ranking.marked("Leisure")) == ((), frozenset())
+    assert ranking.best_in["Leisure"].model == "a"
+    assert (ranking.best_in["Leisure"].pairs, ranking.best_in["Leisure"].marked) == (
+        (),
+        frozenset(),
+    )
     assert model_of(ranking).ranks == (1, 1)
 
 

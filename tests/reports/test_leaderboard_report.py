@@ -106,7 +106,7 @@ def test_the_best_and_what_cannot_be_distinguished_from_it_are_marked() -> None:
     better = finals + np.where(np.arange(16) % 2, 1, -0.9)
     ranking = ranking_of(answers_of({"w": finals, "x": better, "y": finals - 1.5}), rounds=500)
     assert ranking.names == ["x", "w", "y"]
-    assert ranking.marked("Leisure") == ranking.marked("all") == {"w", "x"}
+    assert ranking.best_in["Leisure"].marked == ranking.best_in["all"].marked == {"w", "x"}
     said = best_sentence(ranking, "all")
     assert tells(
         said, "No model ... best ... x and w cannot ... x has the highest mean ... above y"

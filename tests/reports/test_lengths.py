@@ -155,7 +155,7 @@ def test_no_headline_says_whether_a_lead_survives_at_equal_length(
     ranking = ranking_of(
         answers(*judged({**FIELD, "p/tripled": (quality, TRIPLED)}, likes=likes)), rounds=500
     )
-    assert ranking.names[0] == "p/tripled" and ranking.beside_best("all")[0].significant
+    assert ranking.names[0] == "p/tripled" and ranking.best_in["all"].pairs[0].significant
     report = report_of(ranking)
     start = report.sections[0]
     [said] = [note for note in start.notes if TASTE in note]

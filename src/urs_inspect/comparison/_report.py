@@ -255,7 +255,7 @@ def _summary(
         bounds = zip(models["mean_lowest"], models["mean_highest"], strict=True)
         data["At worst and best"] = [f"{plain(low)} to {plain(high)}" for low, high in bounds]
     formats: dict[str, Format] = {"Mean": plain, "Without a score": str, "At worst and best": str}
-    best = compared.marked(ALL)
+    best = compared.best_in[ALL].marked
     marked = [(row, "Mean") for row, name in enumerate(compared.names) if name in best]
     every = models.assign(mean=pd.Series(means, models.index)).reset_index(names="model")
     rows = list[tuple[str, str, Estimate]]()

@@ -7,6 +7,7 @@ report` are built on the same function, `compare_table`.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -65,6 +66,22 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class BestOfColumn:
+    """The best model of a column, and how it compares with each other ranked one.
+
+    p-values are corrected by Holm over these comparisons, and for the choice of the best by the
+    same data; over all questions by Holm over all pairs.
+    """
+
+    model: str  # empty if none has a score
+    pairs: tuple[Comparison, ...]
+    clear: tuple[Comparison, ...]  # where the best model is significantly better
+    unclear: tuple[Comparison, ...]  # the others
+    testable: bool  # whether a difference can be significant over the questions of the column
+    marked: frozenset[str]  # the best and those not significantly worse; empty if not testable
+
+
+@dataclass(frozen=True)
 class Missing:
     """What missing scores take away."""
 
@@ -108,17 +125,17 @@ class ComparedModels:
         False  # whether scores have two values and questions are no clusters, as for McNemar's test
     )
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The models, the best first."""
         return [str(name) for name in self.models.index]
 
-    @property
+    @cached_property
     def short(self) -> dict[str, str]:
         """Model -> the shortest name that no other of the models has."""
         return short_names(self.names)
 
-    @property
+    @cached_property
     def ranked(self) -> list[str]:
         """The models that are ranked, the best first."""
         return [str(name) for name in self.models.index[self.models["rank_from"].notna()]]
@@ -132,19 +149,31 @@ class ComparedModels:
         """Mean of a model in a column."""
         return self.means[key][self.names.index(name)]
 
-    def best(self, key: str) -> str:
-        """The best model of a column; empty if none has a score."""
-        if compared := self.beside_best(key):
-            return compared[0].first
-        pairs = zip(self.names, self.means[key], strict=True)
-        return next((name for name, mean in pairs if not math.isnan(mean.value)), "")
+    @cached_property
+    def with_mean(self) -> list[str]:
+        """The models that have a mean over all questions, the best first."""
+        means = zip(self.names, self.means[ALL], strict=True)
+        return [name for name, mean in means if not math.isnan(mean.value)]
 
-    def beside_best(self, key: str) -> tuple[Comparison, ...]:
-        """Comparisons of the best model of a tested column with each other ranked one.
+    @cached_property
+    def best_in(self) -> dict[str, BestOfColumn]:
+        """Key of a column -> its best model; without comparisons where it is not tested."""
+        return {key: self._best_of(key) for key in self.means}
 
-        p-values are corrected by Holm over these comparisons, and for the choice of the best by the
-        same data; over all questions by Holm over all pairs.
-        """
+    def _best_of(self, key: str) -> BestOfColumn:
+        pairs = self._beside_best(key)
+        clear = tuple(pair for pair in pairs if pair.significant)
+        unclear = tuple(pair for pair in pairs if not pair.significant)
+        if pairs:
+            model = pairs[0].first
+        else:
+            means = zip(self.names, self.means[key], strict=True)
+            model = next((name for name, mean in means if not math.isnan(mean.value)), "")
+        testable = bool(clear) or self._can_be_significant(pairs, key)
+        marked = [model, *(pair.second for pair in unclear)] if pairs and testable else []
+        return BestOfColumn(model, pairs, clear, unclear, testable, frozenset(marked))
+
+    def _beside_best(self, key: str) -> tuple[Comparison, ...]:
         compared = self.comparisons.get(key, ())
         if key != ALL:
             return compared
@@ -153,26 +182,17 @@ class ComparedModels:
             pair for pair in compared if pair.first == self.names[0] and pair.second in ranked
         )
 
-    def marked(self, key: str) -> frozenset[str]:
-        """The best model and those that are not significantly worse.
-
-        Empty where no difference can be significant.
-        """
-        compared = self.beside_best(key) if self.testable(key) else ()
-        unclear = (pair.second for pair in compared if not pair.significant)
-        return frozenset((self.best(key), *unclear)) if compared else frozenset()
-
-    def testable(self, key: str) -> bool:
-        """Whether a difference in a column can be significant over its number of questions."""
-        compared = self.beside_best(key)
+    def _can_be_significant(self, pairs: Sequence[Comparison], key: str) -> bool:
+        compared = [pair.difference for pair in pairs if pair.difference.n]
+        if not compared:
+            return False
+        most = max(compared, key=lambda difference: difference.clusters)
         tests = self._tests_in(key)
-        differences = [pair.difference for pair in compared if pair.difference.n]
-        return any(pair.significant for pair in compared) or any(
-            not math.isnan(smallest_difference(1.0, each.clusters, tests=tests, level=each.level))
-            for each in differences
+        return not math.isnan(
+            smallest_difference(1.0, most.clusters, tests=tests, level=most.level)
         )
 
-    @property
+    @cached_property
     def leads(self) -> list[tuple[str, str]]:
         """The better and the worse model of each significant difference over all questions."""
         return [(pair.first, pair.second) for pair in self.comparisons[ALL] if pair.significant]
@@ -209,7 +229,7 @@ class ComparedModels:
         """
         if key == ALL:
             return max(1, sum(pair.difference.n > 0 for pair in self.comparisons[ALL]))
-        return math.comb(len(self.beside_best(key)) + 1, 2)
+        return math.comb(len(self._beside_best(key)) + 1, 2)
 
 
 def compare_table(
@@ -241,11 +261,12 @@ def compare_table(
         families=max(1, len(tested) - 1) if together else 1,
     )
     better = [(pair.first, pair.second) for pair in pairs[ALL] if pair.significant]
+    incomplete = table.incomplete
     return ComparedModels(
         models=_facts_of_models(scores, rank_intervals(scores.ranked, better)),
         means=dict(zip(wanted, means, strict=True)),
         comparisons={
-            key: tuple(_comparison(scores, columns[key], pair) for pair in pairs[key])
+            key: tuple(_comparison(names, incomplete[columns[key]], pair) for pair in pairs[key])
             for key in tested
         },
         question_counts={
@@ -290,16 +311,16 @@ def verdict_of(pair: MeanDifference, *, lacking: bool = True) -> Verdict:
     return "depends on unscored answers" if lacking else "not significant over all questions"
 
 
-def _comparison(scores: OrderedScores, chosen: Integers, pair: MeanDifference) -> Comparison:
-    table = scores.table
+def _comparison(models: Sequence[str], incomplete: Integers, pair: MeanDifference) -> Comparison:
+    """A tested pair; `incomplete` are numbers of answers without a score, (questions, models)."""
     lacking = {}
     for model in (pair.first, pair.second):
-        if count := int(table.incomplete[chosen, model].sum()):
-            lacking[table.models[model]] = count
+        if count := int(incomplete[:, model].sum()):
+            lacking[models[model]] = count
     verdict = verdict_of(pair, lacking=bool(lacking))
     return Comparison(
-        table.models[pair.first],
-        table.models[pair.second],
+        models[pair.first],
+        models[pair.second],
         pair.difference,
         pair.error,
         pair.p,

@@ -126,6 +126,7 @@ class JudgeFact(NamedTuple):
     lowest: float = math.nan  # least that an answer of known quality deserves
     logs: frozenset[str] = frozenset()  # of answers judged with the same prompts; not in tables
     accuracy_on: str = ""  # the labelled pairs of which the result is an accuracy; not in tables
+    verdict: str = ""  # as of `verdict_of`, of a check of a ranking
 
 
 def read_twin_logs(answers: Answers, skipped: list[str]) -> list[Twins]:
@@ -372,7 +373,7 @@ def judge_checks(
         if check not in known:
             checks.append(JudgeFact(check, panel, "", source))
     checks.sort(key=lambda fact: (_CHECKS.index(fact.check), fact.source.endswith(OTHER)))
-    return tuple(checks)
+    return tuple(fact._replace(verdict=verdict_of(fact)) for fact in checks)
 
 
 def _agreement(
@@ -416,7 +417,7 @@ def _repeats(answers: pd.DataFrame, panel: str) -> Iterator[JudgeFact]:
 
 def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> Iterator[JudgeFact]:
     """How often each judge left out or misspelled the key, and was asked again."""
-    counts = summed({BY_JUDGE: of_answer} for of_answer in answers["reply_counts"])
+    counts = summed([{BY_JUDGE: of_answer} for of_answer in answers["reply_counts"]])
     for judge in judges:
         numbers = counts.get(judge, Counter())
         if any(numbers[name] for name in REPLY_COUNTS if name != "asked_again"):

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any
 
@@ -264,7 +264,7 @@ def _ranking(
     paid = by_people if measured is None else measured.slope
     common = answers[answers["question"].isin(table.facts.index[scores.common])]
     return Ranking(
-        **vars(compared) | {"models": _object_frame(models, names)},
+        **_fields_of(compared) | {"models": _object_frame(models, names)},
         conditions=block.conditions,
         differs_from_first=block.differs_from_first,
         lengths=pd.concat(
@@ -291,6 +291,10 @@ def _ranking(
             length_regression(scores, answers, compared.means[ALL], resampling) if control else None
         ),
     )
+
+
+def _fields_of(compared: ComparedModels) -> dict[str, Any]:
+    return {field.name: getattr(compared, field.name) for field in fields(compared)}
 
 
 def _object_frame(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> pd.DataFrame:
@@ -505,14 +509,15 @@ def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
     facts = ranking.models[over_all].to_dict("index")
     beside: dict[tuple[str, str], str] = {}
     for key in ranking.comparisons:
-        beside[key, ranking.best(key)] = "best"
-        beside |= {(key, pair.second): pair.verdict for pair in ranking.beside_best(key)}
+        best = ranking.best_in[key]
+        beside[key, best.model] = "best"
+        beside |= {(key, pair.second): pair.verdict for pair in best.pairs}
     nothing = dict.fromkeys(over_all)
     columns_of_kinds = [(kind, key) for kind, keys in kinds.items() for key in keys]
     rows: list[tuple[Any, ...]] = []
-    for name, (kind, key) in product(ranking.names, columns_of_kinds):
+    for (number, name), (kind, key) in product(enumerate(ranking.names), columns_of_kinds):
         title = key.removeprefix(CRITERION)
-        mean = ranking.mean(name, key)
+        mean = ranking.means[key][number]
         about = facts[name] if kind == "all" else nothing
         rows.append((place, name, kind, title, mean, beside.get((key, name), ""), *about.values()))
     return pd.DataFrame(

@@ -310,7 +310,8 @@ def _best_links(table: Table, ranking: Ranking, place: int) -> dict[tuple[int, s
         for language in table.data.columns[1:]:
             key = column_key(groups[title], language)
             if ranking.question_counts.get(key):
-                links[row, language] = page_of(ranking, place, ranking.best(key), key)
+                best = ranking.best_in[key].model
+                links[row, language] = page_of(ranking, place, best, key)
     return links
 
 

@@ -10,6 +10,7 @@ from urs_inspect.reports._texts import number, ranks_text
 from urs_inspect.reports.layout._tables import Card, Excerpt
 from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._leaderboard import Ranking
+from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.reports.words._judgements import reason_of
 from urs_inspect.rubrics import FINAL
 
@@ -34,12 +35,12 @@ def model_cards(
     """
     cards = []
     ranks = ranks_text(ranking.models)
-    for name, rank in zip(ranking.names, ranks, strict=True):
+    for name, rank, mean in zip(ranking.names, ranks, ranking.means[ALL], strict=True):
         own = ranking.answers[ranking.answers["model"] == name]
         rows = texts.get(name, _without_texts(own))
         excerpts = [_excerpt(ranking, row) for row in rows.to_dict("records")]
         worst = _worst_of(len(excerpts))
-        line = [f"mean {_MEAN(ranking.mean(name))}", counted(len(own), "answer")]
+        line = [f"mean {_MEAN(mean)}", counted(len(own), "answer")]
         if len(ranking.names) > 1:
             line.insert(0, f"rank {rank}")
         cards.append(
@@ -77,7 +78,7 @@ def _worst_of(count: int) -> int:
 
 
 def _excerpt(ranking: Ranking, row: Mapping[Any, Any]) -> Excerpt:
-    kind = [ranking.title(str(row["group"])), ranking.title(str(row["language"]))]
+    kind = [ranking.titles[row["group"]], ranking.titles[row["language"]]]
     return Excerpt(
         score=_MEAN(row[FINAL]),
         about=", ".join(kind),
@@ -95,7 +96,7 @@ def _criteria(ranking: Ranking, row: Mapping[Any, Any]) -> str:
     for name in ranking.criteria:
         column = CRITERION + name
         if pd.notna(row.get(column)):
-            scores.append(f"{ranking.title(column)} {row[column]:g}")
+            scores.append(f"{ranking.titles[column]} {row[column]:g}")
     return ", ".join(scores)
 
 

@@ -18,7 +18,7 @@ from urs_inspect.reports._texts import (
     share,
 )
 from urs_inspect.reports.layout._tables import Table
-from urs_inspect.reports.numbers._comparison import ComparedModels, Comparison
+from urs_inspect.reports.numbers._comparison import BestOfColumn, ComparedModels, Comparison
 from urs_inspect.reports.numbers._scores import ALL, DIGITS
 
 UNSCORED_ALERT = 0.02
@@ -234,16 +234,17 @@ def best_sentence(ranking: ComparedModels, key: str, most: int = _MOST_NAMED) ->
     """Which model is best in a column, and which ones cannot be distinguished from it, of which at
     most so many are named.
     """
-    pairs = ranking.beside_best(key)
+    best = ranking.best_in[key]
+    pairs = best.pairs
     short = ranking.short
     if not any(pair.difference.n for pair in pairs):
         return f"No {ranking.noun} has a score of every ranked model."
-    name = short[ranking.best(key)]
-    better = [short[pair.second] for pair in pairs if pair.significant]
+    name = short[best.model]
+    better = [short[pair.second] for pair in best.clear]
     if len(better) == len(pairs):
         return f"{name} is best, significantly better than {all_of(better)}."
     equal = [short[pair.second] for pair in pairs if round(pair.difference.value, DIGITS) == 0]
-    reasons = _why_none_is_best(ranking, key, equal, most)
+    reasons = _why_none_is_best(ranking, best, equal, most)
     highest = "lowest" if ranking.lower_is_better else "highest"
     mean = f"{listed([name, *equal])} share" if equal else f"{name} has"
     mean += f" the {highest} mean score"
@@ -266,19 +267,19 @@ def _beyond(ranking: ComparedModels) -> str:
 
 
 def _why_none_is_best(
-    ranking: ComparedModels, key: str, equal: Sequence[str], most: int
+    ranking: ComparedModels, best: BestOfColumn, equal: Sequence[str], most: int
 ) -> list[str]:
     """Why the model with the best mean is not called the best, one clause for each reason.
 
     The models with an `equal` mean are named elsewhere.
     """
-    pairs = ranking.beside_best(key)
+    pairs = best.pairs
     over = pairs[0].difference.n
-    if not ranking.testable(key):
+    if not best.testable:
         questions = counted(over, ranking.noun)
         models = len(pairs) + 1
         return [f"over {questions} no difference between {models} models can be significant"]
-    name = ranking.short[ranking.best(key)]
+    name = ranking.short[best.model]
     by_verdict: dict[str, list[str]] = {}
     for pair in pairs:
         by_verdict.setdefault(pair.verdict, []).append(ranking.short[pair.second])
@@ -309,7 +310,7 @@ def _why_none_is_best(
 def best_claim(compared: ComparedModels, signed: Format) -> str:
     """Which model is best, and how far it is ahead of the second."""
     sentence = best_sentence(compared, ALL, most=_MOST_IN_CLAIM)
-    pairs = compared.beside_best(ALL)
+    pairs = compared.best_in[ALL].pairs
     if not pairs or not pairs[0].difference.n or round(pairs[0].difference.value, DIGITS) == 0:
         return sentence
     difference = signed(pairs[0].difference)
@@ -355,17 +356,18 @@ def best_text(ranking: ComparedModels, key: str) -> str:
     """The best model of a column with its mean, and the models that are not significantly worse."""
     if not ranking.question_counts.get(key):
         return DASH
-    name = ranking.best(key)
-    pairs = ranking.beside_best(key)
+    best = ranking.best_in[key]
+    pairs = best.pairs
     short = ranking.short
-    text = f"{short[name]} {ranking.mean(name, key).value:.2f} ({ranking.question_counts[key]:,})"
-    if not ranking.testable(key):
+    mean = ranking.means[key][ranking.names.index(best.model)]
+    text = f"{short[best.model]} {mean.value:.2f} ({ranking.question_counts[key]:,})"
+    if not best.testable:
         return f"{text}: too few questions{_needed_text(ranking, key)}"
-    better = [short[pair.second] for pair in pairs if pair.significant]
-    if len(better) == len(pairs):
+    better = [short[pair.second] for pair in best.clear]
+    unclear = best.unclear
+    if not unclear:
         largest = np.fmax([pair.p_holm for pair in pairs], [pair.p_worst for pair in pairs]).max()
         return f"{text}: significantly best, p {p_value(largest)}"
-    unclear = [pair for pair in pairs if not pair.significant]
     others = [short[pair.second] + (" (depends)" if pair.depends_on else "") for pair in unclear]
     if len(others) == 1:
         return f"{text} or {others[0]}, p {p_value(unclear[0].p_holm)}"
@@ -387,15 +389,15 @@ def questions_to_tell(ranking: ComparedModels, key: str) -> int | None:
     first of those not told apart from it would be significant, if that is known; rounded to what
     the spread of its questions can tell.
     """
-    for pair in ranking.beside_best(key):
-        if pair.significant:
-            continue
-        there = pair.difference.n
-        needed = ranking.needed(pair, EXAMPLE, key)
-        if needed is None or there < _FEWEST_FOR_SPREAD:
-            return None
-        return _rounded(needed, digits=1 if there < _FEW else 2)
-    return None
+    best = ranking.best_in.get(key)
+    if best is None or not best.unclear:
+        return None
+    pair = best.unclear[0]
+    there = pair.difference.n
+    needed = ranking.needed(pair, EXAMPLE, key)
+    if needed is None or there < _FEWEST_FOR_SPREAD:
+        return None
+    return _rounded(needed, digits=1 if there < _FEW else 2)
 
 
 def _rounded(number: int, digits: int) -> int:

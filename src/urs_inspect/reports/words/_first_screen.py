@@ -1,6 +1,5 @@
 """The answer of a leaderboard on one screen."""
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -10,7 +9,7 @@ from urs_inspect.reports._texts import COMMAND, DASH, UNKNOWN, listed, money, nu
 from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import Table
 from urs_inspect.reports.numbers._corrected import headline_of
-from urs_inspect.reports.numbers._judge_checks import NOT_CHECKED, OTHER_LABELS, PEOPLE, verdict_of
+from urs_inspect.reports.numbers._judge_checks import NOT_CHECKED, OTHER_LABELS, PEOPLE
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.reports.words._cautions import first_cautions, more_cautions
@@ -84,7 +83,7 @@ def _claim(ranking: Ranking) -> str:
 
 def mean_of_one(ranking: Ranking) -> str:
     """The mean of the only model that has a score; empty where several have."""
-    scored = [name for name in ranking.names if not math.isnan(ranking.mean(name).value)]
+    scored = ranking.with_mean
     if not scored:
         return "No model has a score."
     if len(scored) > 1:
@@ -208,11 +207,11 @@ def _best(ranking: Ranking, group: str) -> str:
     """What is known of the best model for an intent."""
     if not ranking.question_counts.get(group):
         return "no question has a score of every ranked model"
-    if not ranking.testable(group):
+    found = ranking.best_in[group]
+    if not found.testable:
         return _TOO_FEW
-    short = ranking.short
-    best = short[ranking.best(group)]
-    unclear = [short[pair.second] for pair in ranking.beside_best(group) if not pair.significant]
+    best = ranking.short[found.model]
+    unclear = [ranking.short[pair.second] for pair in found.unclear]
     if not unclear:
         return f"{best} is significantly best"
     return f"{listed([best, *unclear], 'or')}, which cannot be distinguished"
@@ -222,7 +221,7 @@ def _needed(ranking: Ranking) -> Iterator[str]:
     """How many questions it takes to see a difference, where the best two are not told apart."""
     needed = questions_to_tell(ranking, ALL)
     if needed is not None:
-        pair = next(pair for pair in ranking.beside_best(ALL) if not pair.significant)
+        pair = ranking.best_in[ALL].unclear[0]
         names = f"{ranking.short[pair.first]} and {ranking.short[pair.second]}"
         yield (
             f"To detect a true difference of {EXAMPLE} between {names} with {POWER:.0%} power takes"
@@ -257,7 +256,7 @@ def _range_text(counts: Sequence[int]) -> str:
 def _judge(ranking: Ranking) -> str:
     """What was not checked of the judge; empty without a judge or if everything was."""
     facts = ranking.judge_checks
-    unchecked = dict.fromkeys(fact.check for fact in facts if verdict_of(fact) == NOT_CHECKED)
+    unchecked = dict.fromkeys(fact.check for fact in facts if fact.verdict == NOT_CHECKED)
     if not ranking.conditions.judges or not unchecked:
         return ""
     names = list(unchecked)

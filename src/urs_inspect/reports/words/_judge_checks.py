@@ -24,7 +24,6 @@ from urs_inspect.reports.numbers._judge_checks import (
     UNCLEAR,
     UNKNOWN,
     JudgeFact,
-    verdict_of,
 )
 from urs_inspect.reports.numbers._leaderboard import Ranking
 
@@ -48,14 +47,14 @@ _TITLES = {
 
 def judge_failed(ranking: Ranking) -> bool:
     """Whether the judge of a ranking failed a check."""
-    return FAILED in map(verdict_of, ranking.judge_checks)
+    return any(fact.verdict == FAILED for fact in ranking.judge_checks)
 
 
 def failed_sentence(ranking: Ranking) -> str:
     """Which checks the judge failed, and what the others gave; empty if it failed none."""
     by_verdict: dict[str, list[JudgeFact]] = {}
     for fact in _worst(ranking):
-        by_verdict.setdefault(verdict_of(fact), []).append(fact)
+        by_verdict.setdefault(fact.verdict, []).append(fact)
     failed = by_verdict.get(FAILED, [])
     if not failed:
         return ""
@@ -85,7 +84,7 @@ def judge_sentence(ranking: Ranking) -> str:
     """What the checks of the judge gave, of each the worst result; empty without a judge."""
     judges = ranking.conditions.judges
     parts = []
-    for verdict, facts in groupby(_worst(ranking), key=verdict_of):
+    for verdict, facts in groupby(_worst(ranking), key=lambda fact: fact.verdict):
         if verdict != NOT_MEANT:
             results = [_in_words(fact, judges) for fact in facts]
             parts.append(f"{_TITLES[verdict]}: {listed(results)}.")
@@ -103,7 +102,7 @@ def _worst(ranking: Ranking) -> list[JudgeFact]:
     """Of each check the worst result, the worst verdicts first."""
     severity = list(_TITLES)
     worst: dict[str, JudgeFact] = {}
-    for fact in sorted(ranking.judge_checks, key=lambda fact: severity.index(verdict_of(fact))):
+    for fact in sorted(ranking.judge_checks, key=lambda fact: severity.index(fact.verdict)):
         worst.setdefault(fact.check, fact)
     return list(worst.values())
 
@@ -127,7 +126,7 @@ def judge_section(ranking: Ranking, place: int) -> Section:
     panel = ", ".join(judges)
     named = [f"{name} (simulated)" if name.startswith(SIMULATED) else name for name in judges]
     commands = [fact.source for fact in facts if fact.source.startswith(COMMAND)]
-    doubts = [_doubt(fact) for fact in facts if verdict_of(fact) in (FAILED, UNCLEAR)]
+    doubts = [_doubt(fact) for fact in facts if fact.verdict in (FAILED, UNCLEAR)]
     notes = [f"Judged by {listed(named)}.", *doubts]
     if commands:
         notes += [
@@ -141,9 +140,9 @@ def judge_section(ranking: Ranking, place: int) -> Section:
     ]
     columns = {
         "block": place,
-        **pd.DataFrame(facts, dtype=object).drop(columns=["logs", "accuracy_on"]),
+        **pd.DataFrame(facts, dtype=object).drop(columns=["logs", "accuracy_on", "verdict"]),
         "n": [fact.result.n if fact.result else None for fact in facts],
-        "verdict": list(map(verdict_of, facts)),
+        "verdict": [fact.verdict for fact in facts],
         "title": titles,
     }
     data = pd.DataFrame(columns, dtype=object)
@@ -171,5 +170,5 @@ def judge_section(ranking: Ranking, place: int) -> Section:
 
 def _doubt(fact: JudgeFact) -> str:
     result = _NUMBER(fact.result)
-    doubt = f"{verdict_of(fact)}: {fact.judge}, {fact.check}: {result} ({fact.measure})."
+    doubt = f"{fact.verdict}: {fact.judge}, {fact.check}: {result} ({fact.measure})."
     return f"{doubt[0].upper()}{doubt[1:]}"

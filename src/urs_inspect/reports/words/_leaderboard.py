@@ -215,11 +215,11 @@ def headline(ranking: Ranking) -> tuple[str, str]:
 
 
 def _judged_headline(ranking: Ranking) -> tuple[str, str]:
-    scored = [name for name in ranking.names if not math.isnan(ranking.mean(name).value)]
+    scored = ranking.with_mean
     if not scored:
         return mean_of_one(ranking), ""
     top = scored[0]
-    mean = _MEAN(ranking.mean(scored[0]))
+    mean = _MEAN(ranking.mean(top))
     if len(scored) > 1:
         return best_sentence(ranking, ALL), f"{ranking.short[top]} has a mean score of {mean}."
     facts: Any = ranking.models.loc[top]
@@ -372,9 +372,9 @@ def _best(ranking: Ranking) -> Table:
     marked: list[tuple[int, str]] = []
     for group in (ALL, *ranking.columns.groups):
         keys = {language: column_key(group, language) for language in ("", *languages)}
-        marked += [
-            (len(rows), column) for column, key in keys.items() if len(ranking.marked(key)) == 1
-        ]
+        for column, key in keys.items():
+            if key in ranking.best_in and len(ranking.best_in[key].marked) == 1:
+                marked.append((len(rows), column))
         title = "All" if group == ALL else ranking.title(group)
         rows.append([title, *(best_text(ranking, key) for key in keys.values())])
     headings = {
@@ -414,7 +414,8 @@ def _summary(ranking: Ranking) -> Table:
     data = data.set_index("Model").loc[order].reset_index()
     if corrected is not None:
         data["Model"] = data["Model"].map(ranking.short)
-    marked = [(row, "Mean") for row, name in enumerate(order) if name in ranking.marked(ALL)]
+    best = ranking.best_in[ALL].marked
+    marked = [(row, "Mean") for row, name in enumerate(order) if name in best]
     return Table(data, formats, headings=headings, title="Leaderboard", marked=marked, bars=bars)
 
 
@@ -470,7 +471,7 @@ def _means(ranking: Ranking, keys: Sequence[str], title: str = "") -> Table:
     }
     marked: list[tuple[int, str]] = []
     for key in keys:
-        best = ranking.marked(key)
+        best = ranking.best_in[key].marked
         marked += [(row, key) for row, name in enumerate(ranking.names) if name in best]
     data = pd.DataFrame(
         {
@@ -547,10 +548,10 @@ def _languages(ranking: Ranking, place: int) -> list[Section]:
     figures = []
     several = len(ranking.columns.languages) > 1
     if several and len(ranking.names) > 1:
-        pairs = product(ranking.names, ranking.columns.languages)
+        languages = [(ranking.title(key), ranking.means[key]) for key in ranking.columns.languages]
         rows = [
-            (ranking.short[name], ranking.title(key), ranking.mean(name, key))
-            for name, key in pairs
+            (ranking.short[name], title, means[number])
+            for (number, name), (title, means) in product(enumerate(ranking.names), languages)
         ]
         means = _drawn(rows, "language")
         caption = "Means by language, with their intervals; a line joins those of a model."
@@ -690,9 +691,8 @@ def _cost(ranking: Ranking, place: int) -> Section:
         notes.insert(0, _NO_COST)
     table = _model_table(data.reset_index(names="model"), columns)
     costs = data["cost_1000"].astype(float)
-    rows = _drawn(
-        [(ranking.short[name], costs[name], ranking.mean(name)) for name in ranking.names], "cost"
-    )
+    means = zip(ranking.names, ranking.means[ALL], strict=True)
+    rows = _drawn([(ranking.short[name], costs[name], mean) for name, mean in means], "cost")
     caption = (
         "What 1,000 answers cost, and the mean score with its interval: up and to the left is"
         " better."

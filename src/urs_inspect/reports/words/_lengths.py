@@ -58,7 +58,7 @@ def _about_leads(ranking: Ranking) -> list[str]:
     """What length may have to do with the lead over the next model, one sentence each."""
     if not _leads_shown(ranking):
         return [_TASTE]
-    ahead = {pair.second for pair in ranking.beside_best(ALL) if pair.significant}
+    ahead = {pair.second for pair in ranking.best_in[ALL].clear}
     significant = [lead for lead in ranking.leads_by_length if lead.second in ahead]
     if not significant:
         return [_TASTE]
