@@ -45,9 +45,8 @@ from scipy.special import stdtrit
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.providers._simulated_judgement import expected_final
 from urs_inspect.reports.numbers._answers import Answers
-from urs_inspect.reports.numbers._comparison import compare_table
+from urs_inspect.reports.numbers._comparison import compare_table, without_intents
 from urs_inspect.reports.numbers._leaderboard import Ranking, make_leaderboard
-from urs_inspect.reports.numbers._one_intent import without_intents
 from urs_inspect.reports.numbers._scores import (
     ALL,
     Columns,

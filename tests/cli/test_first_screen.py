@@ -16,8 +16,7 @@ from tests.tasks.test_urs_crossval import crossval, final, places  # noqa: F401 
 from tests.telling import tells
 from urs_inspect.cli import main
 from urs_inspect.cli._first_screen import LINES, screen_lines
-from urs_inspect.reports.layout._first_screen import FirstScreen
-from urs_inspect.reports.layout._tables import Table
+from urs_inspect.reports.layout._tables import FirstScreen, Table
 
 _GROUPS = ("Ask for Advice", "Factual QA", "Leisure", "Seek Creativity", "Solve Problem")
 Screen = Callable[..., Result]

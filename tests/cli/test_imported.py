@@ -16,7 +16,7 @@ from urs_inspect.logs._files import finished_logs
 from urs_inspect.logs._responses import read_pool
 from urs_inspect.reports.numbers._judge_bias import battle_biases
 from urs_inspect.reports.numbers._judges import read_judges
-from urs_inspect.reports.numbers._rankings import people_notes
+from urs_inspect.reports.words._rankings import people_notes
 
 MODELS = ("lab/a", "lab/b")
 

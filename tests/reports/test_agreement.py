@@ -50,7 +50,9 @@ from urs_inspect.reports.words._agreement import (
     agreement_report,
     intent_notes,
     model_notes,
+    why_no_interval,
 )
+from urs_inspect.reports.words._rankings import people_notes
 from urs_inspect.stats import (
     Battle,
     Estimate,
@@ -461,7 +463,7 @@ def test_without_several_people_and_questions_for_every_intent_there_is_no_inter
         answers(rows("m", finals), rows("n", {question: OTHER[question] for question in finals})),
         said,
     )
-    assert found.why_no_interval == f"fewer than 2 {lacking}"
+    assert why_no_interval(found) == f"fewer than 2 {lacking}"
     for correlation in (found.correlation, *found.by_model.values()):
         assert not math.isnan(correlation.pearson.value)
         assert all(
@@ -522,7 +524,7 @@ def test_too_few_questions_leave_no_interval() -> None:
     found = intents_level(SCORED, satisfaction(a=2, b=4, c=3, d=1), Resampling(80, 0.95, 4))
     assert all(math.isnan(one.pearson.low) for one in (found.correlation, *found.by_model.values()))
     assert all(math.isnan(point["score"].low) for point in found.points)
-    assert "fewer than 6 questions" in found.why_no_interval
+    assert "fewer than 6 questions" in why_no_interval(found)
 
 
 # At this level two questions make an interval.
@@ -648,10 +650,10 @@ def test_models_the_interval_is_that_of_a_slow_resampling() -> None:
 
 def test_one_question_or_instruction_leaves_no_interval_and_that_is_said() -> None:
     found = compared(votes(), **{**FINALS, "x": {"a1": 9, "a2": math.nan, "b1": math.nan}})
-    assert tells(found.why_no_interval, "2 questions ... x")
+    assert tells(why_no_interval(found), "2 questions ... x")
     together = [Battle(*one, cluster="the only one") for one in FOUGHT]
     found = compared(Votes(rank(battles_of(together), **MODELS_HOW.options), ()))
-    assert found.why_no_interval == "fewer than 2 instructions with votes"
+    assert why_no_interval(found) == "fewer than 2 instructions with votes"
     assert not math.isnan(found.correlation.pearson.value)
     assert math.isnan(found.correlation.pearson.low) and math.isnan(found.correlation.without_noise)
 
@@ -707,7 +709,7 @@ def test_a_list_of_votes(tmp_path: Path) -> None:
         17,
         60,
     )
-    assert found.notes == ()
+    assert (found.skipped, found.people) == ((), None)
     assert (
         read_vote_ranking([str(tmp_path)], MODELS_HOW).ranking.bradley_terry
         == found.ranking.bradley_terry
@@ -731,9 +733,12 @@ def test_votes_about_ballots_with_their_log_or_file(tmp_path: Path) -> None:
             ("y", "x"),
             3,
         )  # not the judge's verdicts
-        assert tells(found.notes[0], "6 votes of 2 people ... 3 of 4 comparisons")
-        assert tells(found.notes[1], "3 comparisons ... 100% of")
-        assert found.notes[2:] == (Telling("2 votes ... other comparisons"),)
+        assert found.people is not None
+        votes_of_people, agreed, unknown = people_notes(found.people)
+        assert tells(votes_of_people, "6 votes of 2 people ... 3 of 4 comparisons")
+        assert tells(agreed, "3 comparisons ... 100% of")
+        assert tells(unknown, "2 votes ... other comparisons")
+        assert found.skipped == ()
 
 
 def test_files_without_votes_of_people_are_named(tmp_path: Path) -> None:
@@ -885,7 +890,11 @@ def example() -> Report:
         resampling=STATISTICS_HOW,
     )
     return agreement_report(
-        found, notes, STATISTICS_HOW, {"votes": ["v.csv"]}, ["A log was left out."]
+        found,
+        [*votes.skipped, *notes],
+        STATISTICS_HOW,
+        {"votes": ["v.csv"]},
+        ["A log was left out."],
     )
 
 

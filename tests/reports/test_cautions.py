@@ -14,7 +14,7 @@ from tests.reports.answer_rows import answers, answers_of, ranking_of, row
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from tests.telling import tells
 from urs_inspect.reports.numbers._leaderboard import Ranking
-from urs_inspect.reports.words._cautions import first_cautions, intent_notes, more_cautions
+from urs_inspect.reports.words._notes import first_cautions, intent_notes, more_cautions
 
 INTENTS = ("leisure", "factual_qa", "api")
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.telling import tells
-from urs_inspect.reports.words._judgements import judgement_markup, reason_of
+from urs_inspect.reports.words._cards import judgement_markup, reason_of
 
 _JUDGED = """Criteria without a score: answers to Leisure are not judged by them.
 

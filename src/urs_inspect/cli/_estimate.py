@@ -20,7 +20,7 @@ from urs_inspect.cli._values import named_values
 if TYPE_CHECKING:
     from inspect_ai import Task
 
-    from urs_inspect.reports.layout._first_screen import FirstScreen
+    from urs_inspect.reports.layout._tables import FirstScreen
     from urs_inspect.reports.numbers._actual_use import Actual, ActualUse
     from urs_inspect.reports.numbers._costs import Amount, Lengths
     from urs_inspect.reports.numbers._estimate import RunEstimate
@@ -259,8 +259,7 @@ def estimate_screen(found: "RunEstimate") -> "FirstScreen":
     """The price first, then what is expected of each model; ranges and assumptions are left out."""
     import pandas as pd
 
-    from urs_inspect.reports.layout._first_screen import FirstScreen
-    from urs_inspect.reports.layout._tables import Table
+    from urs_inspect.reports.layout._tables import FirstScreen, Table
     from urs_inspect.reports.numbers._costs import LEFT_OUT
 
     rows = []

@@ -14,8 +14,7 @@ from urs_inspect._util import InputError, counted, visible
 from urs_inspect.cli._output import print_report
 
 if TYPE_CHECKING:
-    from urs_inspect.reports.layout._first_screen import FirstScreen
-    from urs_inspect.reports.layout._tables import Report, Section, TextTable
+    from urs_inspect.reports.layout._tables import FirstScreen, Report, Section, TextTable
 
 LINES = 23
 """Lines of a screen of 24, less one for the shell."""
@@ -67,7 +66,7 @@ def print_shown(
     Raises:
         InputError: If no part has the name that was asked for.
     """
-    from urs_inspect.reports.layout._first_screen import first_screen
+    from urs_inspect.reports.layout._tables import first_screen
 
     if shown != Shown():
         sections = report.sections if shown.only is None else _parts_of(report, shown.only)

@@ -21,7 +21,7 @@ from urs_inspect.cli._first_screen import Shown, print_screen, print_shown, show
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
-    from urs_inspect.reports.layout._first_screen import FirstScreen
+    from urs_inspect.reports.layout._tables import FirstScreen
     from urs_inspect.reports.numbers._judges import DatasetJudges
 
 
@@ -217,8 +217,7 @@ def _probe_screen(log: "EvalLog") -> tuple["FirstScreen", bool]:
 
     from urs_inspect.logs._scores import SIMULATED
     from urs_inspect.reports._texts import listed
-    from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
-    from urs_inspect.reports.layout._tables import Table
+    from urs_inspect.reports.layout._tables import SIMULATED_SCREEN, FirstScreen, Table
     from urs_inspect.reports.numbers._judge_checks import NULL_ANSWERS
 
     judges = _judges_of(log)

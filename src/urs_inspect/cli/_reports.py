@@ -285,7 +285,7 @@ def report(
     output: Path | None = click.get_current_context().params["output"]
     _check_answer_options(output, answers, viewer)
     texts = load_rubric(rubric)
-    scale = parse_scale(human_scale or "1,10", "human-scale")
+    scale = parse_scale(human_scale or "1,10", "human-scale") if human else None
     ratings = read_labels(human, scale, given=bool(human_scale))
     read = read_answers(logs, JUDGE_TASKS)
     if prices is not None:

@@ -21,8 +21,9 @@ from urs_inspect.reports._texts import (
     ranks_text,
     share,
 )
-from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import (
+    SIMULATED_SCREEN,
+    FirstScreen,
     Report,
     ReportKind,
     Section,
@@ -30,7 +31,7 @@ from urs_inspect.reports.layout._tables import (
     simulation_section,
 )
 from urs_inspect.reports.numbers._comparison import ComparedModels, Comparison
-from urs_inspect.reports.numbers._corrected import CorrectedMeans, headline_of
+from urs_inspect.reports.numbers._corrected import CorrectedMeans
 from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.reports.words._comparison import (
     ALERT,
@@ -92,9 +93,8 @@ def report_comparison(
     formats = _formats(compared, scores)
     first = _beside_baseline(compared, baseline) if baseline else best_sentence(compared, ALL)
     claim = first if baseline else best_claim(compared, formats[1])
-    by_people = headline_of(corrected)
-    if by_people is not None:
-        claim = corrected_headline(by_people, compared.short)
+    if corrected is not None and corrected.trusted:
+        claim = corrected_headline(corrected, compared.short)
     groups = [key for key in compared.means if key != ALL]
     runs = Table(pd.DataFrame(map(asdict, scores.runs)))
     sections = [
@@ -111,7 +111,7 @@ def report_comparison(
     made_by = [f"This report was made by: {command}"] if command else []
     sections.append(Section("Runs", made_by, [runs], appendix=True))
     facts = {
-        "headline": first if by_people is None else claim,
+        "headline": claim if corrected is not None and corrected.trusted else first,
         "baseline": baseline,
         "lower_is_better": compared.lower_is_better,
         "command": command,
@@ -172,10 +172,9 @@ def _screen(
     if difference is not None:
         findings.insert(0, _needed_sentence(compared, difference))
     table = screen_table(compared, *formats, {})
-    by_people = headline_of(corrected)
-    if by_people is not None:
+    if corrected is not None and corrected.trusted:
         findings = [f"By the scores alone: {best_sentence(compared, ALL)}"]
-        table = corrected_screen_table(by_people, compared, "mean of the scores")
+        table = corrected_screen_table(corrected, compared, "mean of the scores")
     basis += missing_samples(compared)
     return FirstScreen(claim, warnings, basis, table, findings, kept=kept)
 

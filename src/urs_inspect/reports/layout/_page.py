@@ -26,8 +26,14 @@ from urs_inspect.reports.layout._figures import (
     scripts,
     svg,
 )
-from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN
-from urs_inspect.reports.layout._tables import SIMULATION, Report, Section, Table, TextTable
+from urs_inspect.reports.layout._tables import (
+    SIMULATED_SCREEN,
+    SIMULATION,
+    Report,
+    Section,
+    Table,
+    TextTable,
+)
 from urs_inspect.stats import Estimate
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -104,8 +104,7 @@ class IntentLevel:
     correlation: MeanCorrelation
     by_model: dict[str, MeanCorrelation]
     people_resampled: bool  # else satisfaction counts as exact
-    # what an interval would need and is missing, in words; empty if there is one
-    why_no_interval: str
+    too_few: Mapping[str, Sequence[str]]  # as of `_too_few`; empty if there is an interval
     scale: Scale
     about: AboutIntents
 
@@ -125,7 +124,7 @@ class ModelLevel:
     instructions: int
     ties: int
     questions: int
-    why_no_interval: str
+    too_few: Mapping[str, Sequence[str]]  # as of `_too_few`; empty if there is an interval
     about: AboutModels
 
 
@@ -462,7 +461,7 @@ def intent_level(
             for model in compared
         },
         people_resampled=satisfaction.by_respondent,
-        why_no_interval=_why_no_interval(behind, resampling.level),
+        too_few=_too_few(behind, resampling.level),
         scale=satisfaction.scale,
         about=_about_intents(table, scored, whole, satisfaction),
     )
@@ -530,14 +529,15 @@ def _scored(finals: Floats) -> int:
     return int((~np.isnan(finals)).any(axis=1).sum())
 
 
-def _why_no_interval(behind: Behind, level: float) -> str:
-    """Which means are of too few questions or people to show how far they would scatter."""
+def _too_few(behind: Behind, level: float) -> dict[str, list[str]]:
+    """What is counted -> the means that are of too few to show how far they would scatter."""
     least = fewest_clusters(level)
-    reasons = []
+    found = {}
     for what, numbers in behind.items():
-        if few := [name for name, n in numbers.items() if n < least]:
-            reasons.append(f"fewer than {least} {what} {', '.join(few)}")
-    return "; ".join(reasons)
+        few = [name for name, n in numbers.items() if n < least]
+        if few:
+            found[what] = few
+    return found
 
 
 def _correlated(
@@ -623,7 +623,7 @@ def model_level(
         instructions=ranking.clusters,
         ties=ranking.ties,
         questions=_scored(table.finals[:, columns]),
-        why_no_interval=_why_no_interval(behind, resampling.level),
+        too_few=_too_few(behind, resampling.level),
         about=about,
     )
 
@@ -638,7 +638,7 @@ def agreement_of(
 ) -> tuple[list[AgreementBlock], list[str]]:
     """Compare judges' scores with what people say, each judge and set of conditions by itself.
 
-    Returns the blocks, and notes on the files and what of them no block used.
+    Returns the blocks, and notes on the file of ratings and what of it no block used.
     """
     if human is None and satisfaction is None and votes is None:
         raise InputError(
@@ -647,9 +647,7 @@ def agreement_of(
     how = resampling or Resampling()
     blocks = blocks_of(answers.table)
     matched = match_blocks(answers.table, blocks, human) if human else []
-    notes = list(votes.notes) if votes else []
-    if human:
-        notes += [*unused(human, matched), *human.repeats]
+    notes = [*unused(human, matched), *human.repeats] if human else []
     compared = []
     for place, block in enumerate(blocks):
         table = score_table(block.table, block.models)

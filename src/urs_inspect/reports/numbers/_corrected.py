@@ -119,11 +119,6 @@ class CorrectedMeans:
         }
 
 
-def headline_of(corrected: CorrectedMeans | None) -> CorrectedMeans | None:
-    """The corrected means, if there are any with which a report may begin."""
-    return corrected if corrected is not None and corrected.trusted else None
-
-
 def correct_means(
     scores: OrderedScores,
     columns: Columns,

@@ -25,6 +25,7 @@ from urs_inspect.annotation._ratings import (
 )
 from urs_inspect.datasets._rows import SURPLUS, Fields, Row, first_errors, read_table, refuse, shown
 from urs_inspect.logs._battles import (
+    HumanBattles,
     holds_ballot_votes,
     read_battles,
     read_human_battles,
@@ -36,7 +37,6 @@ from urs_inspect.logs._files import finished_logs, log_files, read_log, short_na
 from urs_inspect.logs._responses import text_of
 from urs_inspect.logs._scores import TEXTS, last_score, number
 from urs_inspect.reports.numbers._answers import ERROR, read_answers
-from urs_inspect.reports.numbers._rankings import people_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.rubrics._rubric import normalise_key
 from urs_inspect.scorers._human_rating import human_rating
@@ -521,13 +521,11 @@ def _finder(rubric: Rubric) -> Callable[[str], str]:
 
 @dataclass(frozen=True)
 class Votes:
-    """A ranking of models by people's votes.
-
-    The notes say how votes were counted and what was skipped.
-    """
+    """A ranking of models by people's votes, and what was skipped, a sentence each."""
 
     ranking: Ranking
-    notes: tuple[str, ...]
+    skipped: tuple[str, ...]
+    people: HumanBattles | None = None  # their votes on comparisons, if these were given
 
 
 def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
@@ -546,15 +544,15 @@ def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
         raise InputError(
             f"votes: {cast[0]} has votes on comparisons; name the log or file with these as well"
         )
-    notes: list[str] = []
+    skipped: list[str] = []
+    people = None
     if cast:
-        people = read_human_battles(sources, cast, notes.append)
+        people = read_human_battles(sources, cast, skipped.append)
         battles = people.battles
-        notes = [*people_notes(people), *notes]
     else:
         _refuse_judges(sources)
-        battles = read_battles(sources, notes.append)
-    return Votes(rank(battles, **resampling.options), tuple(notes))
+        battles = read_battles(sources, skipped.append)
+    return Votes(rank(battles, **resampling.options), tuple(skipped), people)
 
 
 def _refuse_judges(sources: Iterable[str]) -> None:

@@ -310,6 +310,8 @@ def _preferences(
 
 
 def _read_grids(answers: Answers, logs: Sequence[EvalLog], skipped: list[str]) -> Iterator[_Judged]:
+    if not logs:
+        return
     read = []
     headers = {short_name(log.location): log for log in logs}
     for log in logs:

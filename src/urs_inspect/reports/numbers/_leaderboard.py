@@ -15,7 +15,13 @@ from urs_inspect.logs._files import short_name
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports.numbers._agreement import Matched, match_blocks, unused
 from urs_inspect.reports.numbers._answers import CRITERION, ERROR, NOT_SENT, Answers, Run
-from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, compare_table
+from urs_inspect.reports.numbers._comparison import (
+    ROUNDS,
+    ComparedModels,
+    WithoutIntent,
+    compare_table,
+    without_intents,
+)
 from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, Unlike, blocks_of
 from urs_inspect.reports.numbers._corrected import CorrectedMeans, correct_means
 from urs_inspect.reports.numbers._human_data import HumanRatings
@@ -35,7 +41,6 @@ from urs_inspect.reports.numbers._lengths import (
     people_slope,
 )
 from urs_inspect.reports.numbers._noise import Noise, noise_of
-from urs_inspect.reports.numbers._one_intent import WithoutIntent, without_intents
 from urs_inspect.reports.numbers._scores import (
     ALL,
     Columns,
@@ -134,6 +139,13 @@ class Ranking(ComparedModels):
         None  # what it pays for length beyond people's ratings, if known
     )
     leads_by_length: tuple[LengthLead, ...] = ()  # of the first model
+
+    @property
+    def trusted(self) -> CorrectedMeans | None:
+        """The corrected means, if there are any with which a report may begin."""
+        if self.corrected is None or not self.corrected.trusted:
+            return None
+        return self.corrected
 
     def title(self, key: str) -> str:
         """English name of a column."""

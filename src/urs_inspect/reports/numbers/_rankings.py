@@ -1,5 +1,5 @@
 """Rankings of groups of comparisons; leaderboards and coefficients beside a ranking, read from
-files; notes on votes of people.
+files.
 """
 
 import json
@@ -11,59 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from urs_inspect._util import InputError, counted
-from urs_inspect.annotation._agreement import Agreement
-from urs_inspect.annotation._votes import UNNAMED
+from urs_inspect._util import InputError
 from urs_inspect.datasets._rows import Row, number_of, read_table, shown
 from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts
 from urs_inspect.stats import Battles, Estimate, Ranking, compare_leaderboard
 from urs_inspect.stats._adjusted import FEATURES, Coefficient
 from urs_inspect.stats._bootstrap import Flags
 from urs_inspect.stats._ranking import compare_rankings
-
-
-def people_notes(people: HumanBattles) -> list[str]:
-    """How many ballots people decided and how far they agree."""
-    found = people.agreement
-    notes = [
-        f"{counted(found.votes, 'vote')} of {_voters(found)} on {found.ballots} of"
-        f" {counted(len(people.asked), 'comparison')}; on a comparison with several votes the most"
-        " frequent choice counts; if two are equally frequent it is a tie"
-        f" ({counted(found.shared, 'comparison')})."
-    ]
-    if people.replaced:
-        notes.append(
-            f"{counted(people.replaced, 'vote')} {'was' if people.replaced == 1 else 'were'}"
-            " replaced later."
-        )
-    if found.compared:
-        alpha = "not defined" if math.isnan(found.alpha) else f"{found.alpha:.2f}"
-        notes.append(
-            f"On {counted(found.compared, 'comparison')} with several votes"
-            f" {found.most_chosen.value:.0%} of the votes are for the most chosen option;"
-            f" Krippendorff's alpha is {alpha}."
-        )
-    if people.undecided:
-        notes.append(
-            f"On {counted(people.undecided, 'comparison')} every vote is that the person cannot"
-            " tell."
-        )
-    if people.unknown:
-        are = (
-            "is about another comparison and does"
-            if people.unknown == 1
-            else "are about other comparisons and do"
-        )
-        notes.append(f"{counted(people.unknown, 'vote')} {are} not count.")
-    return [*notes, *(f"Not a vote: {fault}" for fault in people.faults)]
-
-
-def _voters(found: Agreement) -> str:
-    """How many people voted; nobody knows where they have no names."""
-    if any(one.annotator.startswith(UNNAMED) for one in found.annotators):
-        return "people"
-    return counted(len(found.annotators), "person", "people")
-
 
 # --- rankings of groups of comparisons ---
 

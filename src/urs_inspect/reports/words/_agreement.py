@@ -12,8 +12,7 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.logs._naming import short_names
 from urs_inspect.reports._texts import DASH, Format, number, rating_text
-from urs_inspect.reports.layout._first_screen import FirstScreen
-from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
+from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._agreement import (
     AgreementBlock,
     CaseLevel,
@@ -35,7 +34,8 @@ from urs_inspect.reports.numbers._human_data import (
 from urs_inspect.reports.numbers._noise import FEWEST_JUDGES
 from urs_inspect.reports.numbers._scores import clusters_of
 from urs_inspect.reports.words._noise import panel_section
-from urs_inspect.reports.words._notes import unlike_notes
+from urs_inspect.reports.words._notes import cluster_note, unlike_notes
+from urs_inspect.reports.words._rankings import people_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats import (
     Estimate,
@@ -45,6 +45,7 @@ from urs_inspect.stats._bootstrap import (
     LEVEL,
     ROUNDS,
     SEED,
+    fewest_clusters,
 )
 from urs_inspect.stats._correlation import (
     MeanCorrelation,
@@ -140,6 +141,9 @@ def report_agreement(
         sources["votes"] = list(map(str, votes))
     panel = _panel_of_blocks(answers.table, ratings) if ratings else []
     warnings = [ratings.doubt] if ratings and ratings.doubt else []
+    if ranked:
+        votes_of_people = people_notes(ranked.people) if ranked.people else []
+        notes = [*votes_of_people, *ranked.skipped, *notes]
     return agreement_report(
         blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings
     )
@@ -213,8 +217,12 @@ def _block_facts(block: AgreementBlock) -> dict[str, Any]:
 
 
 def _level_facts(level: IntentLevel | ModelLevel, notes: Sequence[str]) -> dict[str, Any]:
-    facts = dict(vars(level))
-    del facts["about"]
+    facts: dict[str, Any] = {}
+    for name, value in vars(level).items():
+        if name == "too_few":
+            facts["why_no_interval"] = why_no_interval(level)
+        elif name != "about":
+            facts[name] = value
     return {**facts, "notes": notes}
 
 
@@ -262,11 +270,9 @@ def _about_clusters(clustered: Clustered) -> list[str]:
     """What is resampled in place of questions, where some are named as clusters."""
     if not clustered.clusters:
         return []
-    return [
-        f"The {counted(clustered.questions, 'question')} come from"
-        f" {counted(clustered.clusters, 'cluster')}, such as their users: clusters are resampled in"
-        " place of questions."
-    ]
+    questions = counted(clustered.questions, "question")
+    so = "clusters are resampled in place of questions"
+    return [cluster_note(questions, clustered.clusters, so)]
 
 
 def _screen(
@@ -406,7 +412,7 @@ def _about_means(
     level: IntentLevel | ModelLevel, what: str, resampled: str, published: PublishedCorrelation
 ) -> tuple[str, ...]:
     about = _about_correlation(
-        level.correlation, len(level.points), what, resampled, level.why_no_interval
+        level.correlation, len(level.points), what, resampled, why_no_interval(level)
     )
     low, high = map(_NUMBER, published.over_points)
     printed = (
@@ -415,6 +421,14 @@ def _about_means(
         f" interval is printed. Fisher's z puts it between {low} and {high} over other {what}."
     )
     return (*about, printed)
+
+
+def why_no_interval(level: IntentLevel | ModelLevel) -> str:
+    """What an interval would need and is missing; empty if there is one."""
+    least = fewest_clusters(level.correlation.pearson.level)
+    return "; ".join(
+        f"fewer than {least} {what} {', '.join(few)}" for what, few in level.too_few.items()
+    )
 
 
 def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:

@@ -39,8 +39,7 @@ from urs_inspect.reports.layout._tables import (
 from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL, column_key
-from urs_inspect.reports.words._cards import extreme_answers, model_cards
-from urs_inspect.reports.words._judgements import judgement_markup
+from urs_inspect.reports.words._cards import extreme_answers, judgement_markup, model_cards
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.rubrics import FINAL
 

@@ -17,8 +17,9 @@ from urs_inspect.logs._files import finished_headers, local_path, nothing_left, 
 from urs_inspect.logs._naming import short_names
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import DASH, Format, level_text, number, p_value, share
-from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import (
+    SIMULATED_SCREEN,
+    FirstScreen,
     Report,
     ReportKind,
     Section,
@@ -46,6 +47,7 @@ from urs_inspect.reports.numbers._crossval import (
     rows_of,
     with_holm,
 )
+from urs_inspect.reports.words._notes import cluster_note
 from urs_inspect.stats._bootstrap import LEVEL, SEED, Resampling
 
 CROSSVAL = ReportKind(
@@ -314,10 +316,7 @@ def _about_clusters(scores: Scores) -> list[str]:
     if scores.clusters is None:
         return []
     number = int(scores.clusters.max()) + 1
-    return [
-        f"The {counted(len(scores.values), 'case')} come from {counted(number, 'cluster')}, such as"
-        " their users: all intervals and tests are over clusters."
-    ]
+    return [cluster_note(counted(len(scores.values), "case"), number)]
 
 
 def _about_runs(runs: JudgedRuns) -> list[str]:

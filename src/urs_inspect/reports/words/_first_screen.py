@@ -6,13 +6,10 @@ import numpy as np
 
 from urs_inspect._util import counted
 from urs_inspect.reports._texts import COMMAND, DASH, UNKNOWN, listed, money, number
-from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
-from urs_inspect.reports.layout._tables import Table
-from urs_inspect.reports.numbers._corrected import headline_of
+from urs_inspect.reports.layout._tables import SIMULATED_SCREEN, FirstScreen, Table
 from urs_inspect.reports.numbers._judge_checks import NOT_CHECKED, OTHER_LABELS, PEOPLE
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL
-from urs_inspect.reports.words._cautions import first_cautions, more_cautions
 from urs_inspect.reports.words._comparison import (
     ALERT,
     EXAMPLE,
@@ -29,7 +26,7 @@ from urs_inspect.reports.words._corrected import (
 )
 from urs_inspect.reports.words._judge_checks import failed_sentence
 from urs_inspect.reports.words._lengths import times_text
-from urs_inspect.reports.words._notes import ranking_notes
+from urs_inspect.reports.words._notes import first_cautions, more_cautions, ranking_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats._power import POWER
 
@@ -75,7 +72,7 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
 
 def _claim(ranking: Ranking) -> str:
     """The best model, and how far it is ahead; the mean of a single one."""
-    by_people = headline_of(ranking.corrected)
+    by_people = ranking.trusted
     if by_people is not None:
         return corrected_headline(by_people, ranking.short)
     return mean_of_one(ranking) or best_claim(ranking, _SIGNED)
@@ -127,7 +124,7 @@ def _basis(ranking: Ranking) -> str:
 
 def _table(ranking: Ranking) -> Table:
     """The models; with people's ratings, by the means that these correct."""
-    corrected = headline_of(ranking.corrected)
+    corrected = ranking.trusted
     if corrected is None:
         return screen_table(ranking, _MEAN, _SIGNED, {**_costs(ranking), **_lengths(ranking)})
     return corrected_screen_table(corrected, ranking, "judge's mean")
@@ -174,7 +171,7 @@ def _findings(ranking: Ranking) -> tuple[list[str], list[str]]:
     """The best for each intent, one sentence for those of which the same is true; and of each, the
     line that stands for it and the later ones.
     """
-    if headline_of(ranking.corrected) is not None:
+    if ranking.trusted is not None:
         return [f"By the judge's scores alone: {best_sentence(ranking, ALL)}"], []
     found: dict[str, list[str]] = {}
     for group in ranking.columns.groups:

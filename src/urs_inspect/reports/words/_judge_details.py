@@ -16,8 +16,9 @@ from urs_inspect.datasets._published import PublishedTable, load_published
 from urs_inspect.judging._reply_counts import header_rows, sentences
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import DASH, Format, listed, number, p_value
-from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import (
+    SIMULATED_SCREEN,
+    FirstScreen,
     Report,
     ReportKind,
     Section,

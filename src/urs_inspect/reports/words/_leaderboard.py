@@ -35,11 +35,10 @@ from urs_inspect.reports.layout._tables import (
     simulation_section,
 )
 from urs_inspect.reports.numbers._answers import CRITERION
-from urs_inspect.reports.numbers._corrected import CorrectedMeans, headline_of
+from urs_inspect.reports.numbers._corrected import CorrectedMeans
 from urs_inspect.reports.numbers._leaderboard import WITHOUT, Leaderboard, Ranking, means_frame
 from urs_inspect.reports.numbers._scores import ALL, column_key
 from urs_inspect.reports.words._cards import model_cards
-from urs_inspect.reports.words._cautions import first_cautions, intent_notes, more_cautions
 from urs_inspect.reports.words._comparison import (
     ALERT,
     EXAMPLE,
@@ -74,7 +73,12 @@ from urs_inspect.reports.words._lengths import (
     times_text,
 )
 from urs_inspect.reports.words._noise import noise_section
-from urs_inspect.reports.words._notes import ranking_notes
+from urs_inspect.reports.words._notes import (
+    first_cautions,
+    intent_notes,
+    more_cautions,
+    ranking_notes,
+)
 from urs_inspect.reports.words._published import PUBLISHED_PAGE, published_sections
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import fewest_clusters
@@ -207,7 +211,7 @@ def headline(ranking: Ranking) -> tuple[str, str]:
     The second may be empty.
     """
     first, more = _judged_headline(ranking)
-    by_people = headline_of(ranking.corrected)
+    by_people = ranking.trusted
     if by_people is None:
         return first, more
     judged = f"{_BY_JUDGE}: {first} {more}".strip()

@@ -1,10 +1,20 @@
-"""What must be known of the answers of a ranking: how they were chosen, cut, judged and counted."""
+"""What must be known of a ranking.
+
+How its answers were chosen, cut, judged and counted; and before it is believed: flat judges, equal
+answers, judging oneself, and leads that rest on one intent.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
 
 from urs_inspect._util import counted
-from urs_inspect.reports._texts import listed
+from urs_inspect.reports._texts import listed, number, p_value, share
 from urs_inspect.reports.numbers._conditions import Unlike
 from urs_inspect.reports.numbers._leaderboard import AboutAnswers, Ranking
 from urs_inspect.reports.words._comparison import missing_notes
+from urs_inspect.rubrics import HIGHEST
 
 
 def ranking_notes(ranking: Ranking) -> list[str]:
@@ -53,14 +63,18 @@ def unlike_notes(unlike: Unlike) -> list[str]:
     return notes
 
 
+def cluster_note(
+    what: str, clusters: int, so: str = "all intervals and tests are over clusters"
+) -> str:
+    """Of how many clusters the questions, or cases, are, and what follows."""
+    return f"The {what} come from {counted(clusters, 'cluster')}, such as their users: {so}."
+
+
 def _about_clusters(about: AboutAnswers, questions: int) -> list[str]:
     """How many clusters the questions come from, where some are named."""
     notes = []
     if about.clusters:
-        notes.append(
-            f"The {counted(questions, 'question')} come from {counted(about.clusters, 'cluster')},"
-            " such as their users: all intervals and tests are over clusters."
-        )
+        notes.append(cluster_note(counted(questions, "question"), about.clusters))
     if about.in_several_clusters:
         notes.append(
             "Logs name different clusters for"
@@ -98,4 +112,131 @@ def _about_temperatures(about: AboutAnswers) -> list[str]:
         )
     if len(about.temperatures) > 1:
         notes.append(f"Judges ran at different temperatures: {', '.join(about.temperatures)}.")
+    return notes
+
+
+# --- warnings ---
+
+_FEWEST = 10
+"""Fewest scores of a judge of which it is said that they are all alike."""
+_TOP_SHARE = 0.98
+"""Share of top marks from which on a judge can hardly tell answers apart."""
+_EQUAL_SHARE = 0.1
+"""Share of equal answers of two models from which on a report names them."""
+_SIGNED = number(2, sign=True)
+
+
+def first_cautions(ranking: Ranking) -> list[str]:
+    """What is said before anything else: judges whose scores are all alike."""
+    scores: dict[str, list[float]] = {}
+    for finals in ranking.answers["judge_finals"]:
+        for judge, final in finals.items():
+            if not np.isnan(final):
+                scores.setdefault(judge, []).append(float(final))
+    sentences = []
+    for judge, given in scores.items():
+        top = given.count(HIGHEST)
+        if len(given) < _FEWEST:
+            continue
+        if len(set(given)) == 1:
+            sentences.append(
+                f"THE JUDGE {judge} GAVE ALL {len(given):,} ANSWERS THE SAME SCORE, {given[0]:g}:"
+                " it does not tell answers apart."
+            )
+        elif top >= _TOP_SHARE * len(given):
+            sentences.append(
+                f"THE JUDGE {judge} GAVE {top:,} OF {len(given):,} ANSWERS"
+                f" ({share(top / len(given))}) THE TOP MARK, {HIGHEST}: it hardly tells answers"
+                " apart."
+            )
+    return sentences
+
+
+def more_cautions(ranking: Ranking) -> list[str]:
+    """What is said right after the headline: self-judging, equal answers, leads of one intent."""
+    sentences = [_self_judged(ranking), _equal_answers(ranking), *_leads_of_one_intent(ranking)]
+    return [sentence for sentence in sentences if sentence]
+
+
+def _self_judged(ranking: Ranking) -> str:
+    shares = ranking.models["self_judged"]
+    names = [ranking.short[str(name)] for name in shares.index[shares > 0]]
+    if not names:
+        return ""
+    what = "was one of the judges of its own answers"
+    if len(ranking.conditions.judges) == 1:
+        what = "judged its own answers"
+    elif len(names) > 1:
+        what = "were each among the judges of their own answers"
+    return f"SELF-JUDGED: {listed(names)} {what}, which a model may favour."
+
+
+# --- equal answers ---
+
+
+def _equal_answers(ranking: Ranking) -> str:
+    """Pairs of models with answers that are word for word the same."""
+    given = ranking.answers[ranking.answers["answer_digest"] != ""]
+    texts = given.drop_duplicates(["question", "epoch", "model"]).pivot(
+        index=["question", "epoch"], columns="model", values="answer_digest"
+    )
+    names = [name for name in ranking.names if name in texts]
+    pairs = []
+    for first, second in combinations(names, 2):
+        both = texts[[first, second]].dropna()
+        equal = int((both[first] == both[second]).sum())
+        if equal > 1 and equal >= _EQUAL_SHARE * len(both):
+            many = f"all {len(both):,}" if equal == len(both) else f"{equal:,} of {len(both):,}"
+            pairs.append(f"{ranking.short[first]} and {ranking.short[second]} in {many}")
+    return (
+        f"Answers that are word for word the same: {listed(pairs, separator='; ')}."
+        if pairs
+        else ""
+    )
+
+
+# --- leads that rest on one intent ---
+
+
+def _leads_of_one_intent(ranking: Ranking) -> Iterator[str]:
+    """Leads of the first model that rest on one intent."""
+    first = ranking.short[ranking.names[0]]
+    for case in ranking.without_intents:
+        for worse, lead in case.lost.items():
+            if lead.clear:
+                yield (
+                    f"The lead of {first} over {ranking.short[worse]} RESTS ON ONE INTENT,"
+                    f" {ranking.title(case.intent)}: without its"
+                    f" {counted(case.questions, 'question')} it is {_SIGNED(lead.difference)} (p"
+                    f" {p_value(lead.p)})."
+                )
+
+
+def intent_notes(ranking: Ranking) -> list[str]:
+    """What else changes without one intent: leads that need every question, and the leader."""
+    notes = []
+    first = ranking.short[ranking.names[0]]
+    for worse in ranking.names:
+        intents = [
+            ranking.title(case.intent) for case in ranking.without_intents if worse in case.lost
+        ]
+        clear = any(
+            case.lost[worse].clear for case in ranking.without_intents if worse in case.lost
+        )
+        if intents and not clear:
+            one_of = f"the questions of {intents[0]}"
+            if len(intents) > 1:
+                one_of = f"the questions of any one of {listed(intents, 'and')}"
+            notes.append(
+                f"The lead of {first} over {ranking.short[worse]} is not significant without"
+                f" {one_of}, as fewer questions alone may explain."
+            )
+    # Which of two models that cannot be distinguished has the higher mean is chance in any case.
+    leads = {worse for better, worse in ranking.leads if better == ranking.names[0]}
+    cases = [case for case in ranking.without_intents if case.leader in leads]
+    parts = [f"{ranking.short[case.leader]} without {ranking.title(case.intent)}" for case in cases]
+    if parts:
+        notes.append(
+            f"Another model would have the highest mean without one intent: {listed(parts)}."
+        )
     return notes

@@ -8,13 +8,21 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from urs_inspect._util import counted
+from urs_inspect.annotation._agreement import Agreement
+from urs_inspect.annotation._votes import UNNAMED
 from urs_inspect.discrepancy._judge_prior import WeighedRanking
 from urs_inspect.logs._battles import HumanBattles
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import Format, listed, number, rating_text
-from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
-from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
-from urs_inspect.reports.numbers._rankings import RankingsBy, RankingsOfJudge, people_notes
+from urs_inspect.reports.layout._tables import (
+    SIMULATED_SCREEN,
+    FirstScreen,
+    Report,
+    ReportKind,
+    Section,
+    Table,
+)
+from urs_inspect.reports.numbers._rankings import RankingsBy, RankingsOfJudge
 from urs_inspect.reports.words._rankings_by import (
     by_facts,
     by_section,
@@ -388,3 +396,49 @@ def _leaderboard_notes(found: LeaderboardAgreement) -> list[str]:
     return notes + [
         f"Only in {where}: {', '.join(names)}" for where, names in only.items() if names
     ]
+
+
+# --- votes of people ---
+
+
+def people_notes(people: HumanBattles) -> list[str]:
+    """How many ballots people decided and how far they agree."""
+    found = people.agreement
+    notes = [
+        f"{counted(found.votes, 'vote')} of {_voters(found)} on {found.ballots} of"
+        f" {counted(len(people.asked), 'comparison')}; on a comparison with several votes the most"
+        " frequent choice counts; if two are equally frequent it is a tie"
+        f" ({counted(found.shared, 'comparison')})."
+    ]
+    if people.replaced:
+        notes.append(
+            f"{counted(people.replaced, 'vote')} {'was' if people.replaced == 1 else 'were'}"
+            " replaced later."
+        )
+    if found.compared:
+        alpha = "not defined" if math.isnan(found.alpha) else f"{found.alpha:.2f}"
+        notes.append(
+            f"On {counted(found.compared, 'comparison')} with several votes"
+            f" {found.most_chosen.value:.0%} of the votes are for the most chosen option;"
+            f" Krippendorff's alpha is {alpha}."
+        )
+    if people.undecided:
+        notes.append(
+            f"On {counted(people.undecided, 'comparison')} every vote is that the person cannot"
+            " tell."
+        )
+    if people.unknown:
+        are = (
+            "is about another comparison and does"
+            if people.unknown == 1
+            else "are about other comparisons and do"
+        )
+        notes.append(f"{counted(people.unknown, 'vote')} {are} not count.")
+    return [*notes, *(f"Not a vote: {fault}" for fault in people.faults)]
+
+
+def _voters(found: Agreement) -> str:
+    """How many people voted; nobody knows where they have no names."""
+    if any(one.annotator.startswith(UNNAMED) for one in found.annotators):
+        return "people"
+    return counted(len(found.annotators), "person", "people")
