@@ -93,8 +93,9 @@ def report_comparison(
     formats = _formats(compared, scores)
     first = _beside_baseline(compared, baseline) if baseline else best_sentence(compared, ALL)
     claim = first if baseline else best_claim(compared, formats[1])
-    if corrected is not None and corrected.trusted:
-        claim = corrected_headline(corrected, compared.short)
+    by_people = _trusted(corrected)
+    if by_people is not None:
+        claim = corrected_headline(by_people, compared.short)
     groups = [key for key in compared.means if key != ALL]
     runs = Table(pd.DataFrame(map(asdict, scores.runs)))
     sections = [
@@ -111,7 +112,7 @@ def report_comparison(
     made_by = [f"This report was made by: {command}"] if command else []
     sections.append(Section("Runs", made_by, [runs], appendix=True))
     facts = {
-        "headline": claim if corrected is not None and corrected.trusted else first,
+        "headline": first if by_people is None else claim,
         "baseline": baseline,
         "lower_is_better": compared.lower_is_better,
         "command": command,
@@ -132,6 +133,11 @@ def report_comparison(
 
 _SCORES_FACTS = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
 _COMPARED_FACTS = ("asked", "question_counts")
+
+
+def _trusted(corrected: CorrectedMeans | None) -> CorrectedMeans | None:
+    """The corrected means, if there are any with which a report may begin."""
+    return corrected if corrected is not None and corrected.trusted else None
 
 
 def _facts_of(result: SampleScores | ComparedModels, names: Sequence[str]) -> dict[str, Any]:
@@ -172,9 +178,10 @@ def _screen(
     if difference is not None:
         findings.insert(0, _needed_sentence(compared, difference))
     table = screen_table(compared, *formats, {})
-    if corrected is not None and corrected.trusted:
+    by_people = _trusted(corrected)
+    if by_people is not None:
         findings = [f"By the scores alone: {best_sentence(compared, ALL)}"]
-        table = corrected_screen_table(corrected, compared, "mean of the scores")
+        table = corrected_screen_table(by_people, compared, "mean of the scores")
     basis += missing_samples(compared)
     return FirstScreen(claim, warnings, basis, table, findings, kept=kept)
 

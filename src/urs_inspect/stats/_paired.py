@@ -129,7 +129,11 @@ FEW = 12
 """Up to so many clusters all 2^C ways to set the signs are tried."""
 
 
-def paired_p_values(differences: npt.ArrayLike, clusters: Integers | None = None) -> Floats:
+def paired_p_values(
+    differences: npt.ArrayLike,
+    clusters: Integers | None = None,
+    means: ClusteredMeans | None = None,
+) -> Floats:
     """Two-sided p-values of no difference, from differences as for `clustered_means`.
 
     NaN over fewer than two clusters.
@@ -137,12 +141,14 @@ def paired_p_values(differences: npt.ArrayLike, clusters: Integers | None = None
     The exact sign-flip test over clusters where all differences that are not 0 are of one size and
     clusters are single questions, which for scores of two values is McNemar's exact test, and where
     there are at most `FEW` clusters; Student's t of the clustered mean, with C - 1 degrees of
-    freedom, elsewhere. For single questions that is the paired t-test.
+    freedom, elsewhere. For single questions that is the paired t-test. `means` are the clustered
+    means of the differences, where they are known already.
     """
     from scipy.special import stdtr
 
     sums, counts = cluster_sums(differences, clusters)
-    means = clustered_means(differences, clusters)
+    if means is None:
+        means = clustered_means(differences, clusters)
     is_spread = means.errors > 1e-12 * np.abs(means.values)
     errors = np.where(is_spread, means.errors, 0.0)
     t = np.abs(ratio(means.values, errors))

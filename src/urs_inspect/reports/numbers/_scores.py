@@ -546,38 +546,36 @@ def compare_models(
         seed=seed,
     )
     worst = _worst(scores, columns, pairs, resampling)
-    # In each other column the best of M models is chosen by the same data; a baseline is not.
-    chosen = {
-        key: 1.0 if baseline is not None else (len(compared) + 1) / 2
-        for key, compared in pairs.items()
-    }
-    selections = {key: 1.0 if key == ALL else families * max(1.0, chosen[key]) for key in pairs}
     widest = scores.table.scale[1] - scores.table.scale[0]
-    tested = {
-        key: mean_differences(
+    tested = {}
+    for key, column, drawn in zip(columns, wanted, draws[len(others) :], strict=True):
+        p = None
+        errors = None
+        if not reweight:
+            clusters = _part(drawn_by, column.questions)
+            means = clustered_means(column.values, clusters)
+            p = paired_p_values(column.values, clusters, means)
+            errors = means.errors
+        selection = 1.0
+        if key != ALL:
+            # The best of M models is chosen by the same data; a baseline is not.
+            chosen = 1.0 if baseline is not None else (len(pairs[key]) + 1) / 2
+            selection = families * max(1.0, chosen)
+        tested[key] = mean_differences(
             drawn,
             pairs[key],
             resampling.level,
-            p=(
-                None
-                if reweight
-                else paired_p_values(column.values, _part(drawn_by, column.questions))
-            ),
+            p=p,
             worst=worst[key],
-            errors=(
-                None
-                if reweight
-                else clustered_means(column.values, _part(drawn_by, column.questions)).errors
-            ),
-            selection=selections[key],
+            errors=errors,
+            selection=selection,
             scale=(-widest, widest),
         )
-        for key, column, drawn in zip(columns, wanted, draws[len(others) :], strict=True)
-    }
-    return tested, [
+    estimated = [
         mean_estimates(drawn, resampling.level, scores.table.scale)
         for drawn in draws[: len(others)]
     ]
+    return tested, estimated
 
 
 def _part(clusters: Integers | None, chosen: Integers) -> Integers | None:
@@ -632,8 +630,9 @@ def _worst(
             plain = p_values(drawn)
         else:
             clusters = _part(table.clusters, chosen)
-            values = clustered_means(column.values, clusters).values
-            plain = paired_p_values(column.values, clusters)
+            means = clustered_means(column.values, clusters)
+            values = means.values
+            plain = paired_p_values(column.values, clusters, means)
         p[key] = worst_p_values(values, plain)
     return p
 

@@ -376,9 +376,7 @@ def _best(ranking: Ranking) -> Table:
     marked: list[tuple[int, str]] = []
     for group in (ALL, *ranking.columns.groups):
         keys = {language: column_key(group, language) for language in ("", *languages)}
-        for column, key in keys.items():
-            if key in ranking.best_in and len(ranking.best_in[key].marked) == 1:
-                marked.append((len(rows), column))
+        marked += [(len(rows), column) for column, key in keys.items() if _has_best(ranking, key)]
         title = "All" if group == ALL else ranking.title(group)
         rows.append([title, *(best_text(ranking, key) for key in keys.values())])
     headings = {
@@ -390,6 +388,12 @@ def _best(ranking: Ranking) -> Table:
     marked = [] if ranking.corrected else marked
     legend = f"{_BEST} {_BEST_BOLD}" if marked else _BEST
     return Table(data, headings=headings, title=title, marked=marked, legend=legend)
+
+
+def _has_best(ranking: Ranking, key: str) -> bool:
+    """Whether one model is significantly best in a column, which may not exist."""
+    best = ranking.best_in.get(key)
+    return best is not None and len(best.marked) == 1
 
 
 def _summary(ranking: Ranking) -> Table:
