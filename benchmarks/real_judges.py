@@ -115,7 +115,7 @@ Kendall's tau between a ranking and that by all votes, after so many votes of pe
 
 ## Votes corrected by a judge
 
-`urs-inspect rank --judge`: of the ballots some have one person's vote, all a verdict. Error of a rating in points, mean of {runs} draws; `worth` is what the command itself says of the judge, votes with it for each vote.
+`urs-inspect rank --judge`: some comparisons have one person's vote, all a verdict. Error of a rating in points, mean of {runs} draws; `worth`: as many votes alone as one vote with this judge equals, by the command's own estimate.
 
 {corrected}
 
@@ -162,7 +162,7 @@ ABOUT = {
     "about_prior": """\
 Every judge helps while votes are few: GPT-4 makes 15 votes on five models worth about 50, and 15 on eight close ones about 55. GPT-4 in one order only, whose own ranking has nothing to do with people's, costs next to nothing. That "longest" does as well says something about these votes: the longer answer has 72.0% and 75.4% of them.""",
     "about_corrected": """\
-It gains little, since two people agree on only 63% of ballots that both decide, so that within a pair of models there is little to predict. It is for a claim that must not rest on the judge; where the judge may help, `--prior` gains more.""",
+It gains little, since two people agree on only 63% of the comparisons that both decide, so that within a pair of models there is little to predict. It is for a claim that must not rest on the judge; where the judge may help, `--prior` gains more.""",
     "about_panels": """\
 Many judges are worth few, and prompts of one judge hardly more than one. A majority was never clearly better than the best judge; where most judges are weak it is far worse.""",
     "about_queue": """\

@@ -133,7 +133,7 @@ def annotate(
     report: bool,
     **rating: Any,
 ) -> None:
-    """Vote on the pairs of answers in SOURCE, a log of mad or a .jsonl file with one ballot per
+    """Vote on the pairs of answers in SOURCE, a log of mad or a .jsonl file with one pair per
     line; or rate the single answers in SOURCE..., logs of urs or directories of them, 1 to 10.
 
     Votes: if mad ran with an allocation other than uniform, each vote decides which pair comes

@@ -106,8 +106,8 @@ def rank(
     same run with the same verdicts one counts. What is skipped is reported.
 
     People's votes on the comparisons of a log, as `annotate` saves them, are named beside it: a
-    file, or a directory of .jsonl files. Only these count then. The last vote of a person about a
-    ballot counts: the later time, else the file that is named later.
+    file, or a directory of .jsonl files. Only these count then. The last vote of a person on a
+    pair of answers counts: the later time, else the file that is named later.
     """
     from urs_inspect.logs._battles import attach_votes
     from urs_inspect.reports.numbers._rankings import (
@@ -190,7 +190,7 @@ def _check_use(
         raise InputError("judge: corrects people's votes; name their files beside the log")
     if columns is not None and ballot_votes:
         raise InputError(
-            "columns: only for lists of votes between models, not for votes about ballots"
+            "columns: only for lists of votes between models, not for votes on comparisons"
         )
 
 
@@ -309,7 +309,7 @@ def _weighed(
     battles: "Battles", prior: str, sources: list[str]
 ) -> "tuple[JudgePrior, WeighedRanking]":
     """A judge's prior for the models of the votes, and the ranking with it; `sources` are not votes
-    about ballots.
+    on comparisons.
     """
     from urs_inspect.discrepancy._judge_prior import rank_with_prior
     from urs_inspect.logs._comparisons import read_judge_prior

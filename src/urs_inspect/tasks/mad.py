@@ -109,9 +109,9 @@ def mad(
         responses: Logs, or directories of logs, whose answers serve; contestants of this run answer
             the same instructions.
         k: Comparisons per pair (the paper's K). With `judge=human` and an `allocation` other than
-            `uniform`: ballots per pair among which the voting page chooses.
+            `uniform`: comparisons per pair among which the voting page chooses.
         judge: `grader`; `samer` or `reward_model`, which evaluate each answer by itself, without
-            reference; `human` to write ballots for people into the log; or `baseline/<kind>`:
+            reference; `human` to write comparisons for people into the log; or `baseline/<kind>`:
             longest, shortest, first, second, random.
         similarity: How similar two answers are: `lexical` needs no model; others: `openai/<model>`,
             `model2vec/<name>`, `sentence_transformers/<name>`, `minilm`, `bert/<folder>`,
