@@ -182,7 +182,7 @@ def whole_characters(text: str) -> str:
 
 def with_whole_characters(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows of a table whose texts have a question mark for each lone surrogate."""
-    return [_whole(row) for row in rows]
+    return [{column: _whole(value) for column, value in row.items()} for row in rows]
 
 
 def _whole(value: Any) -> Any:
