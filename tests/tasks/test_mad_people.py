@@ -101,6 +101,24 @@ def test_votes_become_a_ranking_and_scores_of_a_new_log(
     assert facts["votes"] == {"a": 2, "tie": 0, "b": 0, "cannot_tell": 0}
 
 
+def test_people_who_have_not_voted_yet_do_not_stop_the_ranking(
+    ballot_log: BallotLog, tmp_path: Path
+) -> None:
+    log, ballots = ballot_log
+    votes = tmp_path / "votes"
+    votes.mkdir()
+    (votes / "late.jsonl").touch()
+    for given in (votes, votes / "late.jsonl"):
+        none = command("rank", log, given)
+        assert none.exit_code == 1
+        assert tells(none.output, f"no votes yet ... {given}")
+    vote(votes, ballots, "ann")
+    (votes / "torn.jsonl").write_text('{"ballot": "b', encoding="utf-8")
+    result = command("rank", "--all", log, votes)
+    assert result.exit_code == 0, result.output
+    assert tells(result.output, "6 votes of 1 ... 6 of 6 comparisons")
+
+
 def test_a_judge_s_run_over_the_same_answers_corrects_people_s_votes(
     ballot_log: BallotLog, tmp_path: Path
 ) -> None:

@@ -52,8 +52,8 @@ _ROUNDS = 1000
     metavar="LOG",
     help=(
         "A log of mad, or a directory of them, with a judge's verdicts on the same comparisons:"
-        " people's votes corrected by these, for a claim that must not rest on the judge; --prior"
-        " gains more. Needs these votes."
+        " people's votes, which are named as well, are corrected by these. For a claim that must"
+        " not rest on the judge; --prior gains more."
     ),
 )
 @click.option(
@@ -166,7 +166,8 @@ def _divided(logs_or_votes: tuple[str, ...]) -> tuple[list[str], list[str]]:
     sources = [path for path in logs_or_votes if path not in ballot_votes]
     if not sources:
         raise InputError(
-            f"{ballot_votes[0]}: votes on comparisons; name the log or file with these as well"
+            f"{ballot_votes[0]}: votes on comparisons, or none yet; name the log or file with the"
+            " comparisons as well"
         )
     return sources, ballot_votes
 

@@ -605,6 +605,7 @@ def read_human_battles(
     Judges' verdicts do not count.
     """
     named = [str(path) for path in paths]
+    votes = list(votes)
     skipped = list[str]()
     objects = []
     for file in _distinct(named, skipped):
@@ -626,6 +627,8 @@ def read_human_battles(
         outcomes[ballot.id] = outcome
         cluster = _instruction_cluster(ballot.instruction)
         battles.append(Battle(ballot.model_a, ballot.model_b, outcome, cluster))
+    if not known and not unknown and not reading.errors:
+        raise InputError(f"no votes yet in: {choices(map(str, votes))}")
     if not battles:
         raise InputError(
             f"no vote decides any of the {len(ballots)} comparisons in {choices(named)}:"
@@ -705,24 +708,29 @@ def _responses_of(ballot: Ballot) -> tuple[str, str]:
 
 
 def holds_ballot_votes(path: str | Path) -> bool:
-    """Whether a file, or each file of a directory, holds people's votes about ballots."""
+    """Whether a file or directory is one of people's votes about ballots, as `annotate` keeps them.
+
+    The file of a person who has not voted yet is empty, and the last line of one may be torn.
+    """
     place = Path(path)
     if not place.is_dir():
-        return _begins_with_vote(place)
+        is_empty = place.is_file() and not place.stat().st_size
+        return place.suffix.lower() == ".jsonl" and (is_empty or bool(_begins_with_vote(place)))
     files = sorted(place.glob("*.jsonl"))
-    return bool(files) and not log_files([str(place)]) and all(map(_begins_with_vote, files))
-
-
-def _begins_with_vote(path: Path) -> bool:
-    """Whether the first line of a file is a vote about a ballot."""
-    if path.suffix.lower() != ".jsonl":
+    if not files or log_files([str(place)]):
         return False
+    begins = [_begins_with_vote(file) for file in files]
+    return True in begins or False not in begins
+
+
+def _begins_with_vote(path: Path) -> bool | None:
+    """Whether the first line of a file is a vote about a ballot; None if there is none to read."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             first = next((line for line in file if line.strip()), "")
         value = json.loads(first)
     except (OSError, ValueError, RecursionError):
-        return False
+        return None
     return isinstance(value, dict) and {"ballot", "annotator"} <= value.keys()
 
 
