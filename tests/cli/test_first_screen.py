@@ -181,6 +181,13 @@ def test_findings_that_do_not_fit_are_counted_in_a_last_line(
     assert [line for line in lines if "Left" in line] == list(screen.rest[shown : shown + counted])
 
 
+def test_a_table_that_fits_is_whole() -> None:
+    table = Table(pd.DataFrame({"model": [f"model {n}" for n in range(10)]}))
+    lines = screen_lines(FirstScreen("Claim.", ["A warning."] * 5, table=table), 80, ["On."] * 2)
+    assert sum("model " in line for line in lines) == 10
+    assert len(lines) <= LINES
+
+
 def test_the_kept_warnings_are_never_a_count() -> None:
     warnings = ["One, " + "long " * 60, "Two, " + "long " * 60, "Three.", "Four."]
     text = " ".join(screen_lines(FirstScreen("Claim", warnings, kept=2), 80, []))

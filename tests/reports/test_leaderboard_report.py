@@ -167,6 +167,19 @@ def test_the_screen_and_the_ranking_tell_length_by_one_measure() -> None:
     assert tells(length_sentence(ranking), "a: b 2.0 times as long ... 0 of 20 questions")
 
 
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_several_intents_with_the_same_best_are_counted_and_not_named(number: int) -> None:
+    intents = ("leisure", "factual_qa", "api")[:number]
+    given = [
+        [row(name, f"{intent}-en-{n}", best + n % 3) for intent in intents for n in range(20)]
+        for name, best in (("a", 6.0), ("b", 3.0))
+    ]
+    board = Leaderboard((ranking_of(answers(*given)),), (), (), Resampling(200, 0.95, 0), "")
+    [finding] = leaderboard_screen(board).findings
+    assert ("Leisure" in finding) == (number == 1)
+    assert (str(number) in finding) == (number > 1)
+
+
 def test_equal_models_share_the_highest_mean_and_have_no_interval() -> None:
     ranking = ranking_of(answers_of({"a": range(1, 9), "b": range(1, 9)}))
     [pair] = ranking.comparisons["all"]

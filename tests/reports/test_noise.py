@@ -87,6 +87,14 @@ def test_what_is_not_measured_is_named_with_a_command(ranking: Ranking) -> None:
         assert "±" in notes
 
 
+def test_the_half_width_with_more_data_is_said_where_it_was_measured(ranking: Ranking) -> None:
+    first = ranking.noise.table.iloc[0]
+    measured = ["twice_the_questions", "one_more_epoch", "one_more_judge"]
+    assert math.isnan(first["judged_once_more"])
+    for name in measured:
+        assert f"± {first[name]:.2f}" in said(ranking)
+
+
 def test_unequal_epochs_and_judges_that_fail_or_never_differ_leave_estimates() -> None:
     first, second = model("p/a", 2), model("p/bb", 3)
     first = first[:-2]  # neither epoch of the last question

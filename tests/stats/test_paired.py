@@ -199,6 +199,11 @@ def test_p_values_equal_those_of_other_packages() -> None:
     assert paired_p_values(few[:, None]) == pytest.approx(flipped.pvalue)
 
 
+def test_two_clusters_by_hand() -> None:
+    # Sums 3 and 7: signs give 10, 4, -4, -10, of which two are as far from 0 as 10.
+    assert paired_p_values(np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])) == 0.5
+
+
 def test_one_cluster_says_nothing() -> None:
     values, one = np.array([[1.0], [2.0], [3.0]]), np.zeros(3, dtype=np.int64)
     assert np.isnan([*paired_p_values(values, one), *clustered_means(values, one).errors]).all()

@@ -433,3 +433,21 @@ def test_an_output_that_exists_is_refused_and_left_alone(tmp_path: Path):
     with pytest.raises(InputError, match=r"output:.*pool.jsonl' already"):
         evolve(seed_file(tmp_path), "coding", output=str(tmp_path / "pool.jsonl"))
     assert (tmp_path / "pool.jsonl").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("meanwhile", [False, True])
+def test_a_pool_is_written_beside_a_file_that_came_during_the_run_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, meanwhile: bool
+):
+    writer = Writer("one")
+
+    def reply(messages: list[ChatMessage]) -> Reply:
+        if meanwhile:
+            (tmp_path / "pool.jsonl").write_text("mine", encoding="utf-8")
+        return writer._reply(messages)
+
+    run_evolve(tmp_path, Script(reply).model("one"), rounds=1)
+    assert len(pool_rows(tmp_path, "pool-2.jsonl" if meanwhile else "pool.jsonl")) == len(SEEDS)
+    warned = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert any("pool-2.jsonl" in record.message for record in warned) == meanwhile
+    assert any("pool.jsonl" in record.message for record in warned) == meanwhile

@@ -216,6 +216,18 @@ def test_what_passed_is_written_with_all_columns(cases: Path, tmp_path: Path, co
     assert again.exit_code == 1 and "there is a file" in again.output
 
 
+def test_cases_without_ids_are_written_by_their_rows(tmp_path: Path, command: Run) -> None:
+    rows = [{key: value for key, value in case.items() if key != "id"} for case in CASES]
+    log = reviewed(write_rows(tmp_path / "cases.jsonl", *rows), tmp_path)
+    kept = tmp_path / "kept.jsonl"
+    done = command("cases", "review", log.location, "-o", kept)
+    assert done.exit_code == 0, done.output
+    assert [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()] == [
+        {"id": "cases_0001", **rows[0]},
+        {"id": "cases_0004", **rows[3]},
+    ]
+
+
 def test_the_datasheet_counts_what_import_and_review_took_out(
     cases: Path, tmp_path: Path, command: Run
 ) -> None:

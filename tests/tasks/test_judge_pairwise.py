@@ -254,6 +254,7 @@ def test_a_judge_of_pairs_sees_the_conversation_and_samer_its_last_message(
     judge = Script('{"comparison": "x", "winner": "1"}')
     judged(judge_pairwise(bench=str(path)), tmp_path / "model", judge)
     assert "[System prompt]\nBe brief.\n\n[User]\nWhy?" in judge.seen[0][-1].text
+    assert "conversations" not in caplog.text
     opening = stub_engine()
     samer = {"model": str(tmp_path), "engine": "stub"}
     log = run(
