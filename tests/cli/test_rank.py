@@ -521,3 +521,5 @@ def test_a_leaderboard_and_a_judge_are_compared_in_each_scenario(
     everything = run("rank", "--all", *arguments).output
     [ranks] = [cells for cells in cells_of(everything) if cells[-1] == "1 / 3"]
     assert (ranks[0], ranks[2]) == ("x", "1 / 1")
+    [beside] = [cells for cells in cells_of(everything) if cells[0] == "x" and len(cells) == 5]
+    assert beside[1] == "3"  # in the leaderboard

@@ -145,6 +145,34 @@ def test_how_many_times_as_text(ratio: float, text: str) -> None:
     assert times_text(ratio) == text
 
 
+@pytest.mark.parametrize(
+    ("finals", "length", "tipping"),
+    [
+        ((8.0, 8.0), 400.0, 1.0),  # two points over two doublings
+        ((8.0, 8.0), 50.0, math.nan),  # who writes less does not lead by length
+        ((5.0, 10.0), 400.0, math.nan),  # no lead in the first half, where lengths are known
+    ],
+)
+def test_a_lead_may_vanish_only_where_the_first_model_writes_more(
+    finals: tuple[float, float], length: float, tipping: float
+) -> None:
+    sides = (("p/a", finals, length), ("p/b", (6.0, 6.0), 100.0))
+    tables = [
+        [
+            row(
+                name,
+                f"leisure-en-{n}",
+                halves[n // 10],
+                answer_length=longer if n < 10 else math.nan,
+            )
+            for n in range(20)
+        ]
+        for name, halves, longer in sides
+    ]
+    [lead] = ranking_of(answers(*tables)).leads_by_length
+    assert lead.tipping == pytest.approx(tipping, nan_ok=True)
+
+
 @pytest.mark.parametrize(("likes", "quality"), [(0.45, 6.0), (0.0, 7.0), (0.6, 6.5)])
 def test_no_headline_says_whether_a_lead_survives_at_equal_length(
     likes: float, quality: float

@@ -2,6 +2,7 @@
 were sent.
 """
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -17,7 +18,15 @@ import pytest
 from inspect_ai import Task, eval, score
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
-from inspect_ai.model import GenerateConfig, Model, StopReason, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    StopReason,
+    get_model,
+)
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
 
@@ -337,6 +346,29 @@ def test_judge_that_fails_again_and_again_is_no_longer_called(
     )
 
 
+def test_calls_under_way_when_a_judge_is_stopped_do_not_report_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(model_calls, "_report_at_run_end", said.append)
+    model = Judge("Yes.").model()
+    calls = model_calls.JudgeCalls()
+
+    async def refused(schema: object) -> ModelOutput:
+        await asyncio.sleep(0)
+        return output("", error="gone")
+
+    async def ask() -> None:
+        messages = [ChatMessageUser(content="Is it?")]
+        asking = [
+            calls.watch(model, messages, GenerateConfig(), refused) for _ in range(GIVE_UP + 5)
+        ]
+        await asyncio.gather(*asking)
+
+    asyncio.run(ask())
+    assert len(said) == 1
+
+
 @pytest.mark.usefixtures("no_preflight")
 def test_command_ends_with_status_1_when_a_judge_was_stopped_and_keeps_its_log(
     server: ChatServer,
@@ -595,6 +627,20 @@ def openai_model(server: ChatServer, name: str) -> Model:
     return get_model(
         f"openai/{name}", base_url=server.url, api_key="none", responses_api=False, memoize=False
     )
+
+
+def test_a_call_has_its_own_temperature_also_where_a_later_one_sent_the_same_words() -> None:
+    model = Judge("Yes.").model()
+    messages: list[ChatMessage] = [ChatMessageUser(content="Is it?")]
+
+    async def both(schema: object) -> ModelOutput:
+        asked = await model.generate(messages, config=GenerateConfig(temperature=0))
+        await model.generate(messages, config=GenerateConfig(temperature=0.7))
+        return asked
+
+    calls = model_calls.JudgeCalls().watch(model, messages, GenerateConfig(temperature=0), both)
+    _, facts = asyncio.run(calls)
+    assert facts.requested == 0
 
 
 def test_temperature_that_was_sent_is_recorded(server: ChatServer, tmp_path: Path) -> None:

@@ -198,6 +198,8 @@ def test_answers_are_spread_over_the_scores_of_a_model(logs: Path) -> None:
     drawn = draw_answers(lengthy(logs, (90, 90, 90)), 60, seed=1)
     thirds = Counter(answer.final // 30 for answer in drawn if len(answer.text) == 20)
     assert thirds == {0: 9, 1: 9, 2: 9}
+    middles = draw_answers(lengthy(logs, (0, 0, 90)), 2, seed=1)  # of each half
+    assert [answer.final for answer in middles] == [22, 67]
 
 
 def test_the_same_seed_draws_the_same(logs: Path) -> None:

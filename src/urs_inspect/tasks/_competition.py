@@ -344,7 +344,7 @@ class Competition(SampleSource):
         return [_answer_sample(item) for item in self._pool.instructions] if self._answering else []
 
     async def sample_complete(self, sample: EvalSample) -> None:
-        """Note answers and outcomes. Of several epochs of an instruction the first counts."""
+        """Note answers, which contestants give in the first epoch alone, and outcomes."""
         if self._attempt.repeats(sample):
             self._restart()
         self._attempt.ended(sample)
@@ -484,8 +484,6 @@ class Competition(SampleSource):
         return battles_of(battles) if battles else None
 
     def _note_answers(self, sample: EvalSample) -> None:
-        if sample.epoch != 1:
-            return
         replies: dict[str, dict[str, Any]] = (sample.store or {}).get(RESPONSES, {})
         for name, reply in replies.items():
             texts = self._responses.setdefault(name, {})
