@@ -71,6 +71,11 @@ def test_a_given_cluster_goes_before_the_prompt() -> None:
     # Forty independent responses, or eight groups of five equal ones: the interval is wider.
     width = {name: rows["high"] - rows["low"] for name, rows in (("40", one), ("8", other))}
     assert width["8"] > 1.5 * width["40"]
+    narrow, wide = (
+        agreement([item for score in scores if (item := rated_item(score)) is not None]).difference
+        for scores in (apart, together)
+    )
+    assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
 
 
 def test_the_header_holds_the_agreement_over_all_responses() -> None:
