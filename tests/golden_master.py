@@ -144,13 +144,15 @@ def _tasks() -> dict[str, Any]:
     _write_pages()
     run(
         "search",
-        _task("urs_assistants")("search", search="folder:pages", dataset="sample", count=4),
+        _task("urs_assistants")(
+            {"kind": "search", "search": "folder:pages"}, dataset="sample", cases=4
+        ),
         folder="assistants",
         model_roles=judge,
     )
     run(
         "model beside",
-        _task("urs_assistants")(dataset="sample", count=4),
+        _task("urs_assistants")(dataset="sample", cases=4),
         "assistants",
         MODELS[0],
         model_roles=judge,
