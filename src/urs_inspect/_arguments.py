@@ -399,7 +399,7 @@ _MOVED: dict[str, tuple[str, str]] = {
     **dict.fromkeys(_OF_PROMPT, ("judge_twins", "none: twins are judged with that of their logs")),
     "models": ("urs_crossval", "-T answers=<logs of these models>"),
     "preflight": (_ANY_TASK, "the environment variable URS_INSPECT_PREFLIGHT=false"),
-    "seed": ("urs_case_review judge_rating", "`--sample-shuffle SEED`"),
+    "seed": ("urs_case_review judge_rating", "`--sample-shuffle SEED` of `inspect eval`"),
     "scenario": ("mad", "the column scenario of a file of instructions, -T pool=<file>"),
 }
 """Former argument -> the tasks that had it, or an argument of the tasks that had it, and its new

@@ -368,7 +368,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     (
         "urs_assistants",
         {"assistant": {"search": "folder:x"}},
-        "assistant: search: model does not use it",
+        "assistant: search: only of kind",
     ),
     ("urs_assistants", {"cases": 5000}, "cases: 5000 cases of Factual QA"),
     ("urs_assistants", {"cases": "sample_factual_qa_en_1,nope"}, "the data has no case nope"),

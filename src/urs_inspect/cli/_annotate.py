@@ -29,11 +29,8 @@ _RATING = (
     "raters", "limit", "only", "hide", "checks", "rubric", "output",
 )  # fmt: skip
 _VOTING = ("order",)
-_ONLY_FOR = {
-    True: "is for votes on pairs, and SOURCE has answers to rate",
-    False: "is for ratings of answers in logs of urs, and SOURCE has pairs to vote on",
-}
-"""Why an option is refused, by whether answers are rated."""
+_ONLY_VOTES = "is for votes on pairs, and SOURCE has answers to rate"
+_ONLY_RATINGS = "is for ratings of answers in logs of urs, and SOURCE has pairs to vote on"
 
 
 @click.command()
@@ -145,11 +142,11 @@ def annotate(
     on are for ratings.
     """
     rate = _are_answers(sources)
-    unused = _VOTING if rate else _RATING
+    unused, why = (_VOTING, _ONLY_VOTES) if rate else (_RATING, _ONLY_RATINGS)
     context = click.get_current_context()
     for name in unused:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise InputError(f"--{name.replace('_', '-')} {_ONLY_FOR[rate]}")
+            raise InputError(f"--{name.replace('_', '-')} {why}")
     host, port = _host_and_port(address)
     console = Console(soft_wrap=True, highlight=False)
     campaign: Campaign | RatingCampaign | None

@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from urs_inspect._satellites import at, satellites
-from urs_inspect._util import InputError, choices, counted, parse_yaml
+from urs_inspect._util import InputError, choices, counted, did_you_mean, parse_yaml
 from urs_inspect.cli._first_screen import print_screen
 from urs_inspect.cli._output import PRICES_HELP, print_text_table
 from urs_inspect.cli._values import named_values
@@ -186,6 +186,11 @@ def _lengths_given(source: Sequence[str]) -> tuple[list[str], dict[str, int]]:
     for given in source:
         name, _, number = given.partition("=")
         if name not in _TOKENS:
+            if number.isdecimal() and not Path(given).exists():
+                raise InputError(
+                    f"--from: unknown '{name}'{did_you_mean(name, _TOKENS)}; allowed:"
+                    f" {choices(_TOKENS)}, or logs"
+                )
             logs.append(given)
         elif number.isascii() and number.isdecimal() and int(number) > 0:
             tokens[name] = int(number)

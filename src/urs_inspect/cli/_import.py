@@ -49,7 +49,7 @@ def _naming_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--columns",
             metavar="MAPPING|FILE",
-            help=("Names of other columns: '{question: ask, answer: said}', or a file of YAML"),
+            help="Names of other columns: '{question: ask, answer: said}', or a file of YAML.",
         ),
         click.option(
             "--set",
@@ -100,15 +100,18 @@ def answers(
     judges them, if models have a lab: --set lab=NAME puts NAME/ before those without a slash.
     """
     from urs_inspect.logs._imported import (
+        VALUES,
         answer_logs,
         read_answers_file,
         read_questions,
         refuse_twice,
+        refuse_unknown,
         with_lab,
         write_logs,
     )
 
     common = _constants(constants)
+    refuse_unknown("set", common, (*VALUES, _LAB))
     lab = common.pop(_LAB, None)
     named = _naming(_mapping(columns, "columns"), common, file_name)
     asked = {} if questions is None else read_questions(questions)
@@ -158,9 +161,9 @@ def verdicts(
 
     Pairs: question or question_id, model_a and model_b (or answer_a_id and answer_b_id, with
     --answers), judge, verdict (a, b, tie, or a model), and perhaps label, first and reason. The
-    answer named first was shown first; both orders are kept. What other verdicts mean (a, b, tie,
-    none) says --columns '{verdicts: {3: tie}}'. `rank --prior` reads the log of a judge, `judges`
-    that of labelled pairs.
+    answer named first was shown first; both orders are kept. If verdicts have other names,
+    --columns '{verdicts: {3: tie}}' says which of a, b, tie and none they mean. `rank --prior`
+    reads the log of a judge, `judges` that of labelled pairs.
 
     Votes, with --people: the same, by choice without judge. The log people.eval holds who won each
     pair, for `rank` and, beside logs of judges, `judges --only bias`; votes.jsonl holds the votes,
@@ -171,9 +174,11 @@ def verdicts(
     these. With --columns '{label: COLUMN}' people's labels in this column go to labels.csv, for
     `compare --human`.
     """
+    from urs_inspect.logs._imported import ALIASES, refuse_unknown
     from urs_inspect.logs._imported_verdicts import KnownAnswers
 
     names = _mapping(columns, "columns")
+    refuse_unknown("columns", map(str, names), (*ALIASES, _JUDGES, _VERDICTS))
     judges = _judges(names.pop(_JUDGES, None))
     meanings = names.pop(_VERDICTS, None)
     means = _meanings(meanings)
@@ -344,7 +349,12 @@ def _naming(
         pattern = None if file_name is None else re.compile(file_name)
     except re.error as error:
         raise InputError(f"file-name: '{file_name}' is no regular expression: {error}") from None
-    return Naming({str(key): str(name) for key, name in columns.items()}, common, pattern)
+    names: dict[str, str] = {}
+    for key, name in columns.items():
+        if isinstance(name, (dict, list)):
+            raise InputError(f"columns: {key}: must be the name of a column, got {name}")
+        names[str(key)] = str(name)
+    return Naming(names, common, pattern)
 
 
 def _judges(given: object) -> list[str]:

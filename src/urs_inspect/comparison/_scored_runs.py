@@ -432,7 +432,8 @@ def _values(samples: Sequence[_Sample], choice: _Choice, log: str) -> tuple[list
     keys = dict.fromkeys(chain.from_iterable(by_key))
     key = choice.key or (choice.metric if choice.metric in keys else "")
     if keys and key not in keys:
-        problem = f"no key '{key}'" if key else "several keys, name one"
+        one = f"several keys; name one, as in {choice.scorer}:{next(iter(keys))}"
+        problem = f"no key '{key}'" if key else one
         raise InputError(
             f"value: scores of '{choice.scorer}' in {log} have {problem}: {choices(keys)}"
         )

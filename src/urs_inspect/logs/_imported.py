@@ -63,6 +63,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 _KEPT = ("intent", "language", "scenario", "category", "group")
 """Columns about a question that samples keep, for scorers, reports and `mad`."""
+VALUES = (*ALIASES, *_KEPT)
+"""What may be the same for all rows of files."""
 _ID_DIGITS = 16
 _LONG = 20  # characters of a question that an answer repeats hardly by chance
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -135,24 +137,16 @@ class Naming:
     """How the columns of files are named, and what their rows have in common."""
 
     columns: Mapping[str, str] = field(default_factory=dict)  # name in `ALIASES` -> column
-    # name in `ALIASES` or `_KEPT` -> value of all rows
+    # name in `VALUES` -> value of all rows
     constants: Mapping[str, str] = field(default_factory=dict)
     file_name: re.Pattern[str] | None = None  # its groups are the same for a file, by its name
 
     def __post_init__(self) -> None:
         """Refuse names that nothing reads."""
         groups = {} if self.file_name is None else self.file_name.groupindex
-        given = {
-            "columns": (self.columns, tuple(ALIASES)),
-            "set": (self.constants, (*ALIASES, *_KEPT)),
-            "file-name": (groups, (*ALIASES, *_KEPT)),
-        }
-        for option, (names, allowed) in given.items():
-            if unknown := [name for name in names if name not in allowed]:
-                near = did_you_mean(unknown[0], allowed)
-                raise InputError(
-                    f"{option}: unknown '{unknown[0]}'{near}; allowed: {choices(allowed)}"
-                )
+        refuse_unknown("columns", self.columns, tuple(ALIASES))
+        refuse_unknown("set", self.constants, VALUES)
+        refuse_unknown("file-name", groups, VALUES)
 
     def read(self, path: Path, text: str = "") -> ImportedFile:
         """Read a .csv, .json or .jsonl file in UTF-8; `text` says what a column `text` may hold."""
@@ -186,6 +180,14 @@ class Naming:
         if match is None:
             raise InputError(f"file-name: '{self.file_name.pattern}' does not match '{path.name}'")
         return match.groupdict()
+
+
+def refuse_unknown(option: str, names: Iterable[str], allowed: Sequence[str]) -> None:
+    """Raise for the first name that is not allowed."""
+    for name in names:
+        if name not in allowed:
+            near = did_you_mean(name, allowed)
+            raise InputError(f"{option}: unknown '{name}'{near}; allowed: {choices(allowed)}")
 
 
 @dataclass(frozen=True)

@@ -73,13 +73,17 @@ def service_of(log: EvalLog) -> tuple[str, Mapping[str, str]]:
     A model alone by its name; an assistant with its search engine or translator, files without
     their folders, and the model before it if that answered.
     """
-    arguments = log.eval.task_args
-    assistant = str(arguments.get("assistant", "model"))
+    given_assistant = log.eval.task_args.get("assistant", "model")
+    if isinstance(given_assistant, Mapping):
+        options = given_assistant
+    else:  # logs of earlier versions have an argument for each option
+        options = {**log.eval.task_args, "kind": given_assistant}
+    assistant = str(options.get("kind", "model"))
     settings = {name: str(value) for name, value in model_settings(log).items()}
     if assistant == "model":
         return log.eval.model, settings
     key = "translator" if assistant == "translator" else "search"
-    given = str(arguments.get(key, ""))
+    given = str(options.get(key, ""))
     backend, _, rest = given.partition(":")
     short = given
     if backend == "model":
@@ -95,7 +99,7 @@ def service_of(log: EvalLog) -> tuple[str, Mapping[str, str]]:
     return f"{log.eval.model}, {name}", {
         **settings,
         key: given,
-        "pages": str(arguments.get("pages", "")),
+        "pages": str(options.get("pages", "")),
     }
 
 

@@ -180,7 +180,11 @@ def _solver(asked_of: AssistantOptions) -> Solver:
         ("translator", asked_of.translator, ("translator",)),
     ):
         if value is not None and kind not in users:
-            raise InputError(f"assistant: {name}: {kind} does not use it")
+            raise InputError(
+                f"assistant: {name}: only of kind {choices(users)}, and the kind is {kind}"
+            )
+    if "pages" in asked_of.model_fields_set and kind != "rag":
+        raise InputError(f"assistant: pages: only of kind rag, and the kind is {kind}")
     if kind == "model":
         return generate()
     if kind == "translator":
@@ -212,7 +216,8 @@ def _draw(cases: list[UrsCase], count: int, seed: int) -> list[UrsCase]:
     """So many of the factual cases."""
     if count > len(cases):
         raise InputError(
-            f"cases: {count} cases of Factual QA were asked for, the data has {len(cases)}"
+            f"cases: {count} cases of Factual QA were asked for, the data has {len(cases)}; name"
+            f" how many, as -T cases={len(cases)}"
         )
     # The order of the cases is fixed, so that the choice depends on the seed alone.
     return random.Random(seed).sample(sorted(cases, key=lambda case: case.id), count)  # noqa: S311 - no secret

@@ -186,7 +186,7 @@ def read_reports(
     """
     of_import: list[Path] = []
     of_review: list[Path] = []
-    for path in paths:
+    for path in dict.fromkeys(path.resolve() for path in paths):  # a file counts once
         place = of_review if _is_of_review(path) else of_import
         place.append(path)
     dropped = tuple(chain.from_iterable(map(read_dropped, of_import)))
@@ -195,15 +195,15 @@ def read_reports(
 
 
 def _is_of_review(path: Path) -> bool:
-    """Whether the first line of a file is that of `removed_csv`; other files are read to the end
-    later, with their faults.
+    """Whether a file has the columns of `removed_csv`; other files are read to the end later, with
+    their faults.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
-    except (OSError, UnicodeDecodeError):
+            columns = next(csv.reader(file), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
         return False
-    return first.strip().split(",") == list(_REMOVED_HEADER)
+    return set(_REMOVED_HEADER) <= set(columns)
 
 
 def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -441,9 +441,9 @@ def without_intents(
 
 
 def _welch(first: Floats, second: Floats) -> float:
-    """Two-sided p-value of Welch's t-test for equal means; 1 where one group has fewer than two.
+    """Two-sided p-value of Welch's t-test for equal means.
 
-    Without any spread within the groups, means that differ are certain to: 0.
+    1 where a group has fewer than two; 0 where means differ without any spread within the groups.
     """
     from scipy.special import stdtr
 

@@ -620,6 +620,8 @@ def _named(path: Path, answers: Sequence[Answer]) -> tuple[Answer, ...]:
     """Those of the answers that a file names by id and model."""
     rows, errors = read_table(path, (("id",), ("model",)))
     refuse(errors)
+    if not rows:
+        raise InputError(f"only: {path} names no answer; nothing is left to rate")
     named = {(str(row.values["id"]), str(row.values["model"])) for row in rows}
     found = tuple(answer for answer in answers if (answer.question, answer.model) in named)
     if not found:

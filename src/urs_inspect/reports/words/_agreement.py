@@ -271,8 +271,8 @@ def _about_clusters(clustered: Clustered) -> list[str]:
     if not clustered.clusters:
         return []
     questions = counted(clustered.questions, "question")
-    so = "clusters are resampled in place of questions"
-    return [cluster_note(questions, clustered.clusters, so)]
+    consequence = "clusters are resampled in place of questions"
+    return [cluster_note(questions, clustered.clusters, consequence)]
 
 
 def _screen(

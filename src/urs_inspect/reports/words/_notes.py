@@ -64,10 +64,11 @@ def unlike_notes(unlike: Unlike) -> list[str]:
 
 
 def cluster_note(
-    what: str, clusters: int, so: str = "all intervals and tests are over clusters"
+    what: str, clusters: int, consequence: str = "all intervals and tests are over clusters"
 ) -> str:
     """Of how many clusters the questions, or cases, are, and what follows."""
-    return f"The {what} come from {counted(clusters, 'cluster')}, such as their users: {so}."
+    number = counted(clusters, "cluster")
+    return f"The {what} come from {number}, such as their users: {consequence}."
 
 
 def _about_clusters(about: AboutAnswers, questions: int) -> list[str]:
