@@ -397,6 +397,8 @@ def test_only_answers_that_a_file_names_are_rated(
     assert "1 of 3 answers" in run(*command, file).output
     file.write_text("id,model\nnowhere,p/nobody")
     assert tells(refused(*command, file), "rest.csv ... p/")
+    file.write_text("id,model,rating\n")
+    assert tells(refused(*command, file), "rest.csv ... nothing is left")
 
 
 def test_only_pairs_of_answers_to_questions_of_one_language_are_voted_on(

@@ -240,6 +240,10 @@ def test_the_datasheet_counts_what_import_and_review_took_out(
     text = command("cases", "datasheet", kept, "--report", dropped, "--report", faults).output
     turned = command("cases", "datasheet", kept, "--report", faults, "--report", dropped).output
     assert turned == text
+    twice = ("--report", dropped, "--report", faults, "--report", dropped)
+    assert command("cases", "datasheet", kept, *twice).output == text
+    faults.write_text(f'"note",{faults.read_text(encoding="utf-8")}'.replace("\n", "\nx,")[:-2])
+    assert command("cases", "datasheet", kept, *twice).output == text  # with a column of one's own
     for words in (
         "## Cases that the review took out",
         "| harmful | 1 |",
