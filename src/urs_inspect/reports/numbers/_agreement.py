@@ -218,26 +218,51 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
         if key in by_answer:
             ratings[key][rating.rater] = rating.rating
             weights[key] = rating.weight
+        elif model:
+            lost[rating] = _NO_ANSWER
         else:
-            lost[rating] = _NO_ANSWER if model else _OTHER_MODEL
-    clusters = clusters_of(answers)
-    answered = Counter(key[:2] for key in by_answer if key[2] is not None)
-    rows = []
-    vague = 0
-    for key, by_rater in ratings.items():
-        model, question, epoch = key
-        known = (*by_answer[key], by_rater, weights[key], epoch or 0, clusters[question])
-        rows.append((model, question, *known))
-        if epoch is None and answered[model, question] > 1:
-            vague += len(by_rater)
+            lost[rating] = _OTHER_MODEL
+    rows = _rated_answers(answers, by_answer, ratings)
+    rows["weight"] = [weights[answer] for answer in ratings]
+    vague = _several_epochs(by_answer, ratings)
     notes = []
     if vague:
         notes.append(
             f"{counted(vague, 'rating')} of {given.path} without an epoch, about questions that"
             " were answered several times: compared with the mean score over epochs."
         )
-    columns = ["model", "question", "group", "score", "ratings", "weight", "epoch", "cluster"]
-    return Matched(pd.DataFrame(rows, columns=columns), lost, tuple(notes))
+    return Matched(rows, lost, tuple(notes))
+
+
+def _rated_answers(
+    answers: pd.DataFrame,
+    by_answer: Mapping[Answer, tuple[str, float]],
+    ratings: Mapping[Answer, dict[str, float]],
+) -> pd.DataFrame:
+    """The answers that were rated, with the columns of `Matched` but their weights."""
+    clusters = clusters_of(answers)
+    rows = []
+    for answer, by_rater in ratings.items():
+        model, question, epoch = answer
+        group, score = by_answer[answer]
+        rows.append((model, question, group, score, by_rater, epoch or 0, clusters[question]))
+    columns = ["model", "question", "group", "score", "ratings", "epoch", "cluster"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _several_epochs(
+    by_answer: Iterable[Answer], ratings: Mapping[Answer, Mapping[str, float]]
+) -> int:
+    """Number of ratings that could be about any of several answers to a question."""
+    answered: Counter[tuple[str, str]] = Counter()
+    for model, question, epoch in by_answer:
+        if epoch is not None:
+            answered[model, question] += 1
+    vague = 0
+    for (model, question, epoch), by_rater in ratings.items():
+        if epoch is None and answered[model, question] > 1:
+            vague += len(by_rater)
+    return vague
 
 
 def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
@@ -247,12 +272,15 @@ def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
     for rating in given.ratings:
         if all(rating in block for block in blocks):
             # A block that knows the model says more.
-            whys = {block[rating] for block in blocks}
-            lost[_NO_ANSWER if _NO_ANSWER in whys else _OTHER_MODEL].append(rating)
+            reasons = {block[rating] for block in blocks}
+            reason = _NO_ANSWER if _NO_ANSWER in reasons else _OTHER_MODEL
+            lost[reason].append(rating)
     notes = []
     for what, ratings in lost.items():
         first = "; ".join(f"{rating.answer} ({rating.place})" for rating in ratings[:_SHOWN])
-        more = f" and {len(ratings) - _SHOWN} more" if len(ratings) > _SHOWN else ""
+        more = ""
+        if len(ratings) > _SHOWN:
+            more = f" and {len(ratings) - _SHOWN} more"
         notes.append(
             f"{counted(len(ratings), 'rating')} of {given.path} about {what}, skipped:"
             f" {first}{more}."
@@ -278,18 +306,20 @@ def refuse_unmatched(
     """Refuse ratings of which none is about an answer, with examples of both."""
     if any(len(block.answers) for block in matched):
         return
+    notes = " ".join(unused(human, matched))
+    models = choices(sorted(set(answers["model"])))
     questions = sorted(set(answers["question"]))
     raise InputError(
         f"{human.path}: none of {len(human.ratings)} ratings is about an answer in the logs. "
-        f"{' '.join(unused(human, matched))} The logs have answers of "
-        f"{choices(sorted(set(answers['model'])))} to {len(questions)} questions such as "
+        f"{notes} The logs have answers of {models} to {len(questions)} questions such as "
         f"{choices(questions[:3])}"
     )
 
 
 def _attempted(answers: pd.DataFrame, block: BlockAnswers) -> pd.DataFrame:
     """Answers of the logs of a block, to questions that not all of its models attempted as well."""
-    return answers[answers["log"].isin(set(block.table["log"]))]
+    logs = set(block.table["log"])
+    return answers[answers["log"].isin(logs)]
 
 
 def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) -> CaseLevel | str:
@@ -304,7 +334,8 @@ def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) ->
             "Answers were drawn with unequal chances: agreement is that over the rated answers,"
             " unweighted."
         )
-    if unscored := len(matched.answers) - len(scored):
+    unscored = len(matched.answers) - len(scored)
+    if unscored:
         notes.append(f"{counted(unscored, 'rated answer')} without a score of the judge, skipped.")
     if len(scored) < _FEWEST:
         were = "was" if len(scored) == 1 else "were"
@@ -325,29 +356,34 @@ def _answers(answers: pd.DataFrame, given: HumanRatings) -> dict[Answer, tuple[s
 
     Under no epoch the mean over epochs.
     """
-    rated = answers[answers["question"].isin({one.question for one in given.ratings})]
-    found: dict[Answer, tuple[str, float]] = {}
+    questions = {rating.question for rating in given.ratings}
+    rated = answers[answers["question"].isin(questions)]
+    by_answer: dict[Answer, tuple[str, float]] = {}
+    groups: dict[tuple[str, str], str] = {}
     scores: dict[tuple[str, str], list[float]] = defaultdict(list)
     columns = rated[["model", "question", "epoch", "group", FINAL]]
     for model, question, epoch, group, score in columns.itertuples(index=False):
-        found[model, question, int(epoch)] = found[model, question, None] = group, float(score)
+        by_answer[model, question, int(epoch)] = (group, float(score))
+        groups[model, question] = group
         scores[model, question].append(float(score))
     for (model, question), several in scores.items():
         known = [score for score in several if not math.isnan(score)]
-        mean = math.fsum(known) / len(known) if known else math.nan
-        found[model, question, None] = found[model, question, None][0], mean
-    return found
+        mean = math.nan
+        if known:
+            mean = math.fsum(known) / len(known)
+        by_answer[model, question, None] = (groups[model, question], mean)
+    return by_answer
 
 
-def _model(one: HumanRating, names: Mapping[str, str], given: HumanRatings) -> str:
+def _model(rating: HumanRating, names: Mapping[str, str], given: HumanRatings) -> str:
     """The model that a rating is about; empty if the block does not have it."""
-    if one.model:
-        return names.get(one.model, "")
+    if rating.model:
+        return names.get(rating.model, "")
     models = sorted(set(names.values()))
     if len(models) > 1:
         raise InputError(
-            f"{given.path}: {one.place}: no model; the logs hold answers of {choices(models)}: say"
-            " whose answers were rated in a column 'model'"
+            f"{given.path}: {rating.place}: no model; the logs hold answers of {choices(models)}:"
+            " say whose answers were rated in a column 'model'"
         )
     return models[0]
 
@@ -364,17 +400,18 @@ def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resamplin
     clusters = list(answers["cluster"])
     means = np.array([math.fsum(ratings.values()) / len(ratings) for ratings in answers["ratings"]])
     rescaled = on_scale_of_judge(means, given.scale)
-    found = correlate(means, scores, clusters, **resampling.options)
-    correlations = {}
+    correlations = correlate(means, scores, clusters, **resampling.options)
+    reported = {}
     for kind in ("pearson", "spearman", "kendall"):
-        known = getattr(found, kind)
+        correlation = getattr(correlations, kind)
         if len(answers) <= _FEWEST:  # two points always lie on a line
-            known = replace(known, value=math.nan)
-        correlations[kind] = known.reported(CORRELATIONS)
-    alpha = clustered_interval_alpha(np.stack([rescaled, scores]), clusters, **resampling.options)
+            correlation = replace(correlation, value=math.nan)
+        reported[kind] = correlation.reported(CORRELATIONS)
+    judge_and_people = np.stack([rescaled, scores])
+    alpha = clustered_interval_alpha(judge_and_people, clusters, **resampling.options)
     difference = clustered_mean(scores - rescaled, clusters, **resampling.options)
     return CaseAgreement(
-        replace(found, **correlations),
+        replace(correlations, **reported),
         alpha.reported(CORRELATIONS),
         difference.reported((LOWEST - HIGHEST, HIGHEST - LOWEST)),
         len(answers),
@@ -387,11 +424,17 @@ def _people(answers: pd.DataFrame, resampling: Resampling) -> PeopleAgreement | 
     raters = sorted(set().union(*answers["ratings"]) - {""})
     if not raters:
         return None
-    table = pd.DataFrame(list(answers["ratings"]), columns=raters, dtype=np.float64).to_numpy().T
-    alpha = clustered_interval_alpha(table, list(answers["cluster"]), **resampling.options)
-    given = (~np.isnan(table)).sum(axis=0)
+    by_rater = pd.DataFrame(list(answers["ratings"]), columns=raters, dtype=np.float64)
+    ratings = by_rater.to_numpy().T
+    clusters = list(answers["cluster"])
+    alpha = clustered_interval_alpha(ratings, clusters, **resampling.options)
+    ratings_by_answer = (~np.isnan(ratings)).sum(axis=0)
+    several = ratings_by_answer > 1
     return PeopleAgreement(
-        alpha.reported(CORRELATIONS), len(raters), int(given.sum()), int((given > 1).sum())
+        alpha=alpha.reported(CORRELATIONS),
+        raters=len(raters),
+        ratings=int(ratings_by_answer.sum()),
+        answers=int(several.sum()),
     )
 
 
@@ -402,8 +445,12 @@ def intent_level(
 
     A sentence if that cannot be done.
     """
-    finals = {str(group): _of(table, group) for group in set(table.facts["group"])}
-    scored = {group for group, scores in finals.items() if not np.isnan(scores).all()}
+    finals = {}
+    scored = set()
+    for group in map(str, set(table.facts["group"])):
+        finals[group] = _of(table, group)
+        if not np.isnan(finals[group]).all():
+            scored.add(group)
     groups = sorted(scored.intersection(satisfaction.groups))
     if len(groups) < FEWEST_POINTS:
         return (
@@ -419,47 +466,31 @@ def intent_level(
         "questions with a score on": dict(zip(groups, questions, strict=True)),
         "people on": _resampled_people(satisfaction, groups),
     }
-    drawn = None
+    clusters = None
     if table.clusters is not None:
-        drawn = np.array([part.clusters[whole].min() for part in parts])
-        behind["clusters of questions with a score on"] = dict(
-            zip(groups, drawn.tolist(), strict=True)
-        )
+        clusters = np.array([part.clusters[whole].min() for part in parts])
+        clusters_by_intent = dict(zip(groups, clusters.tolist(), strict=True))
+        behind["clusters of questions with a score on"] = clusters_by_intent
     satisfied = satisfaction.means(groups, resampling.rounds, resampling.seed)
 
     def over_intents(models: Integers) -> MeanDraws:
         """Mean score of some models on each intent, shape (G,)."""
         values = np.array([part.values[models].mean() for part in parts])
-        draws = np.stack([part.draws[:, models].mean(axis=1) for part in parts], axis=1)
-        return MeanDraws(values, draws, np.array(questions), parts[0].seed, drawn)
+        draws = [part.draws[:, models].mean(axis=1) for part in parts]
+        drawn = np.stack(draws, axis=1)
+        return MeanDraws(values, drawn, np.array(questions), parts[0].seed, clusters)
 
     compared = np.flatnonzero(whole)
     scores = over_intents(compared)
-    means = zip(
-        groups,
-        mean_estimates(scores, resampling.level),
-        mean_estimates(satisfied, resampling.level),
-        strict=True,
-    )
-    points = [
-        {
-            "group": group,
-            "score": score.reported((LOWEST, HIGHEST)),
-            "satisfaction": value.reported(satisfaction.scale),
-            "questions": score.n,
-            "people": satisfaction.people(group),
-        }
-        for group, score, value in means
-    ]
+    by_model = {}
+    for model in compared:
+        scores_of_model = over_intents(np.array([model]))
+        correlation = _correlated(scores_of_model, satisfied, behind, resampling)
+        by_model[table.models[model]] = correlation
     return IntentLevel(
-        points=tuple(sorted(points, key=lambda point: -point["satisfaction"].value)),
+        points=_intent_points(groups, scores, satisfied, satisfaction, resampling.level),
         correlation=_correlated(scores, satisfied, behind, resampling),
-        by_model={
-            table.models[model]: _correlated(
-                over_intents(np.array([model])), satisfied, behind, resampling
-            )
-            for model in compared
-        },
+        by_model=by_model,
         people_resampled=satisfaction.by_respondent,
         too_few=_too_few(behind, resampling.level),
         scale=satisfaction.scale,
@@ -467,10 +498,37 @@ def intent_level(
     )
 
 
+def _intent_points(
+    groups: Sequence[str],
+    scores: MeanDraws,
+    satisfied: MeanDraws,
+    satisfaction: Satisfaction,
+    level: float,
+) -> tuple[Point, ...]:
+    """The points of an `IntentLevel`, those with most satisfaction first."""
+    mean_scores = mean_estimates(scores, level)
+    mean_satisfaction = mean_estimates(satisfied, level)
+    points = []
+    for group, score, value in zip(groups, mean_scores, mean_satisfaction, strict=True):
+        point = {
+            "group": group,
+            "score": score.reported((LOWEST, HIGHEST)),
+            "satisfaction": value.reported(satisfaction.scale),
+            "questions": score.n,
+            "people": satisfaction.people(group),
+        }
+        points.append(point)
+    return tuple(sorted(points, key=lambda point: -point["satisfaction"].value))
+
+
 def _resampled_people(satisfaction: Satisfaction, groups: Iterable[str]) -> dict[str, int]:
     """How many people are behind each mean that is not exact, as that of one person is not."""
-    people = {group: satisfaction.people(group) for group in groups}
-    return {group: n or 0 for group, n in people.items() if satisfaction.by_respondent or n == 1}
+    resampled = {}
+    for group in groups:
+        people = satisfaction.people(group)
+        if satisfaction.by_respondent or people == 1:
+            resampled[group] = people or 0
+    return resampled
 
 
 def _about_intents(
@@ -495,61 +553,66 @@ def _means_by_intent(
 
     Questions are resampled within intents, clusters of them over all intents.
     """
+    rounds = resampling.rounds
     if table.clusters is None:
-        return [
-            table_means(
-                _of(table, group),
-                rounds=resampling.rounds,
-                seed=derived_seed(resampling.seed, _QUESTIONS, place),
-            )
-            for place, group in enumerate(groups)
-        ]
+        means = []
+        for place, group in enumerate(groups):
+            seed = derived_seed(resampling.seed, _QUESTIONS, place)
+            means.append(table_means(_of(table, group), rounds=rounds, seed=seed))
+        return means
     seed = derived_seed(resampling.seed, _QUESTIONS)
     columns = []
     for group in groups:
-        chosen = np.flatnonzero((table.facts["group"] == group).to_numpy())
+        in_group = (table.facts["group"] == group).to_numpy()
+        chosen = np.flatnonzero(in_group)
         columns.append(MeanColumn(chosen, table.finals[chosen]))
     return bootstrap_means(
-        columns, len(table.facts), clusters=table.clusters, rounds=resampling.rounds, seed=seed
+        columns, len(table.facts), clusters=table.clusters, rounds=rounds, seed=seed
     )
 
 
 def _clustered(table: ScoreTable) -> Clustered:
-    clusters = 0 if table.clusters is None else int(table.clusters.max()) + 1
+    clusters = 0
+    if table.clusters is not None:
+        clusters = int(table.clusters.max()) + 1
     return Clustered(len(table.facts), clusters)
 
 
 def _of(table: ScoreTable, group: str) -> Floats:
     """Final scores of an intent, shape (questions, models)."""
-    return table.finals[(table.facts["group"] == group).to_numpy()]
+    in_group = (table.facts["group"] == group).to_numpy()
+    return table.finals[in_group]
 
 
 def _scored(finals: Floats) -> int:
     """Number of questions with a score."""
-    return int((~np.isnan(finals)).any(axis=1).sum())
+    has_score = (~np.isnan(finals)).any(axis=1)
+    return int(has_score.sum())
 
 
 def _too_few(behind: Behind, level: float) -> dict[str, list[str]]:
     """What is counted -> the means that are of too few to show how far they would scatter."""
     least = fewest_clusters(level)
-    found = {}
+    too_few = {}
     for what, numbers in behind.items():
         few = [name for name, n in numbers.items() if n < least]
         if few:
-            found[what] = few
-    return found
+            too_few[what] = few
+    return too_few
 
 
 def _correlated(
     scores: MeanDraws, said: MeanDraws, behind: Behind, resampling: Resampling
 ) -> MeanCorrelation:
     fewest = min(chain.from_iterable(numbers.values() for numbers in behind.values()))
-    found = correlate_means(
+    correlation = correlate_means(
         scores, said, clusters=fewest, level=resampling.level, seed=resampling.seed
     )
-    found = replace(found, pearson=found.pearson.reported(CORRELATIONS))
+    pearson = correlation.pearson.reported(CORRELATIONS)
+    if fewest > 1:
+        return replace(correlation, pearson=pearson)
     # Where nothing says how much a mean scatters, its noise is not 0 but not known.
-    return found if fewest > 1 else replace(found, without_noise=math.nan)
+    return replace(correlation, pearson=pearson, without_noise=math.nan)
 
 
 def model_names(answers: pd.DataFrame) -> dict[str, str]:
@@ -559,10 +622,10 @@ def model_names(answers: pd.DataFrame) -> dict[str, str]:
     """
     pairs = answers[["model", "base_model"]].drop_duplicates().astype(str)
     single = pairs[~pairs["base_model"].duplicated(keep=False)]
-    return {
-        **dict(zip(single["base_model"], single["model"], strict=True)),
-        **dict(zip(pairs["model"], pairs["model"], strict=True)),
-    }
+    names = dict(zip(single["base_model"], single["model"], strict=True))
+    for model in pairs["model"]:
+        names[model] = model
+    return names
 
 
 def model_level(
@@ -574,14 +637,16 @@ def model_level(
     attempted; `names` are those of `model_names`.
     """
     ranking = votes.ranking
-    scored = set(np.array(table.models)[~np.isnan(table.finals).all(axis=0)].tolist())
+    has_score = ~np.isnan(table.finals).all(axis=0)
+    scored = set(np.array(table.models)[has_score].tolist())
     shared = [place for place, name in enumerate(ranking.players) if names.get(name) in scored]
     models = [names[ranking.players[place]] for place in shared]
     if len(set(models)) < FEWEST_POINTS:
+        scored_models = choices(sorted(scored)) or "none"
         return (
             f"No correlation over models: {len(set(models))} have both scores and votes, at least"
             f" {FEWEST_POINTS} are needed. Votes are about: {choices(ranking.players)}; scored"
-            f" were: {choices(sorted(scored)) or 'none'}."
+            f" were: {scored_models}."
         )
     columns = [table.models.index(model) for model in models]
     scores = table_means(
@@ -602,20 +667,20 @@ def model_level(
         "instructions": {"with votes": ranking.clusters},
     }
     if table.clusters is not None:
-        behind["clusters of questions with a score of"] = dict(
-            zip(models, scores.clusters.tolist(), strict=True)
-        )
+        clusters_by_model = dict(zip(models, scores.clusters.tolist(), strict=True))
+        behind["clusters of questions with a score of"] = clusters_by_model
+    without_score = [name for name in ranking.players if names.get(name) not in scored]
     about = AboutModels(
-        without_score=[name for name in ranking.players if names.get(name) not in scored],
+        without_score=without_score,
         without_votes=sorted(scored.difference(models)),
         clustered=_clustered(table),
         apart=ranking.connectivity.message,
     )
-    means = zip(models, mean_estimates(scores, resampling.level), rated, strict=True)
-    points = [
-        {"model": model, "score": score.reported((LOWEST, HIGHEST)), "rating": rating}
-        for model, score, rating in means
-    ]
+    means = mean_estimates(scores, resampling.level)
+    points = []
+    for model, mean, rating in zip(models, means, rated, strict=True):
+        score = mean.reported((LOWEST, HIGHEST))
+        points.append({"model": model, "score": score, "rating": rating})
     return ModelLevel(
         points=tuple(points),
         correlation=_correlated(scores, ratings, behind, resampling),
@@ -644,37 +709,46 @@ def agreement_of(
         raise InputError(
             "nothing to compare with; give at least one of: ratings, satisfaction, votes"
         )
-    how = resampling or Resampling()
+    if resampling is None:
+        resampling = Resampling()
     blocks = blocks_of(answers.table)
-    matched = match_blocks(answers.table, blocks, human) if human else []
-    notes = [*unused(human, matched), *human.repeats] if human else []
+    matched: list[Matched] = []
+    notes: list[str] = []
+    if human:
+        matched = match_blocks(answers.table, blocks, human)
+        notes = [*unused(human, matched), *human.repeats]
     compared = []
     for place, block in enumerate(blocks):
         table = score_table(block.table, block.models)
         levels: dict[str, Any] = {}
         if satisfaction:
-            levels["intents"] = intent_level(table, satisfaction, how)
+            levels["intents"] = intent_level(table, satisfaction, resampling)
         if votes:
             names = model_names(_attempted(answers.table, block))
-            levels["ratings"] = model_level(table, names, votes, how)
+            levels["ratings"] = model_level(table, names, votes, resampling)
         if human:
-            levels["cases"] = case_level(matched[place], human, how)
+            levels["cases"] = case_level(matched[place], human, resampling)
         compared.append(_agreement_block(block, levels))
     return compared, notes
 
 
 def _agreement_block(block: BlockAnswers, levels: Mapping[str, Any]) -> AgreementBlock:
     """The levels by name, each of them a sentence where it could not be computed."""
-    lacking = tuple(level for level in levels.values() if isinstance(level, str))
-    known: dict[str, Any] = dict.fromkeys(("intents", "ratings", "cases"))
-    known |= {name: level for name, level in levels.items() if not isinstance(level, str)}
-    names = (*block.models, *block.conditions.judges)
+    computed: dict[str, Any] = dict.fromkeys(("intents", "ratings", "cases"))
+    notes = []
+    for name, level in levels.items():
+        if isinstance(level, str):
+            notes.append(level)
+        else:
+            computed[name] = level
+    models_and_judges = (*block.models, *block.conditions.judges)
+    simulated = any(name.startswith(SIMULATED) for name in models_and_judges)
     return AgreementBlock(
-        block.conditions,
-        block.differs_from_first,
-        tuple(sorted(block.models)),
-        any(name.startswith(SIMULATED) for name in names),
-        **known,
+        conditions=block.conditions,
+        apart_because=block.differs_from_first,
+        models=tuple(sorted(block.models)),
+        simulated=simulated,
+        **computed,
         unlike=block.unlike,
-        notes=lacking,
+        notes=tuple(notes),
     )

@@ -145,19 +145,26 @@ def read_answers(logs: Iterable[str], judge_tasks: Sequence[str] = ()) -> Answer
     """
     names = list(logs)
     left_out: list[str] = []
-    finished = finished_headers(names, left_out, [TASK, *judge_tasks], also_foreign=True)
-    judge_logs = [log for log in finished if log.eval.task.removeprefix(PACKAGE) in judge_tasks]
-    rest = (log for log in finished if log.eval.task.removeprefix(PACKAGE) not in judge_tasks)
-    judged = [read for log in rest if (read := read_judged_log(log, left_out)) is not None]
-    kept = latest_runs(judged, left_out)
+    judge_logs = []
+    judged_logs = []
+    for log in finished_headers(names, left_out, [TASK, *judge_tasks], also_foreign=True):
+        if log.eval.task.removeprefix(PACKAGE) in judge_tasks:
+            judge_logs.append(log)
+            continue
+        judged_log = read_judged_log(log, left_out)
+        if judged_log is not None:
+            judged_logs.append(judged_log)
+    kept = latest_runs(judged_logs, left_out)
     if not kept:
-        left_out += [of_other_tasks(judge_logs, PACKAGE + TASK)] if judge_logs else []
+        if judge_logs:
+            left_out.append(of_other_tasks(judge_logs, PACKAGE + TASK))
         raise nothing_left("no finished log with answers scored by intent_judge", names, left_out)
-    models = model_names([(read.of, read.settings) for read in kept])
-    tables = list[pd.DataFrame]()
-    for read, model in zip(kept, models, strict=True):
-        tables.append(read.table.copy())
-        tables[-1].insert(1, "model", model)
+    models = model_names([(judged_log.of, judged_log.settings) for judged_log in kept])
+    tables = []
+    for judged_log, model in zip(kept, models, strict=True):
+        table = judged_log.table.copy()
+        table.insert(1, "model", model)
+        tables.append(table)
     runs = tuple(map(_run, kept, models))
     return Answers(pd.concat(tables, ignore_index=True), runs, tuple(left_out), tuple(judge_logs))
 
@@ -196,12 +203,14 @@ class JudgedLog:
 
     def replaces(self, other: "JudgedLog") -> bool:
         """Whether it has the same model, the same conditions, and some of the same questions."""
-        return (
-            (self.log.eval.model, self.settings, self.conditions.key)
-            == (other.log.eval.model, other.settings, other.conditions.key)
-            and not self.questions.isdisjoint(other.questions)
-            and not changed(prompts_of(self.table), prompts_of(other.table))
-        )
+        if self.of != other.of or self.settings != other.settings:
+            return False
+        if self.conditions.key != other.conditions.key:
+            return False
+        if self.questions.isdisjoint(other.questions):
+            return False
+        other_prompts = changed(prompts_of(self.table), prompts_of(other.table))
+        return not other_prompts
 
 
 def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
@@ -211,7 +220,8 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
     """
     name = short_name(log.location)
     spec = log.eval
-    if (summaries := read_summaries(log, left_out)) is None:
+    summaries = read_summaries(log, left_out)
+    if summaries is None:
         return None
     scores = judgements(summaries)
     if not any(scores):
@@ -253,11 +263,11 @@ def _of_usual_prompts(rows: list[Row], log: str, left_out: list[str]) -> list[Ro
         if row["prompt_sha256"]:
             prompts[row["intent"], row["language"]][_prompt(row)] += 1
     usual = {kind: counts.most_common(1)[0][0] for kind, counts in prompts.items()}
-    kept = [
-        row
-        for row in rows
-        if not row["prompt_sha256"] or usual[row["intent"], row["language"]] == _prompt(row)
-    ]
+    kept = []
+    for row in rows:
+        is_judged = bool(row["prompt_sha256"])
+        if not is_judged or usual[row["intent"], row["language"]] == _prompt(row):
+            kept.append(row)
     if len(kept) < len(rows):
         left_out.append(
             f"{len(rows) - len(kept)} of {len(rows)} answers of {log} were left out: they were"
@@ -291,11 +301,17 @@ def _references(metadata: Mapping[str, Any]) -> str:
     if not isinstance(given, Mapping):
         return str(given)
     name = given.get("source") or given.get("name") or ""
-    return f"{name} {str(given.get('sha256', ''))[:8]}".strip()
+    sha256 = str(given.get("sha256", ""))
+    return f"{name} {sha256[:8]}".strip()
 
 
 def _run(read: JudgedLog, model: str) -> Run:
     spec = read.log.eval
+    facts = spec.metadata or {}
+    options = {}
+    for name, value in spec.task_args_passed.items():
+        if value is not None and not sounds_secret(name):
+            options[name] = _shown(value)
     return Run(
         log=short_name(read.file),
         model=model,
@@ -303,23 +319,21 @@ def _run(read: JudgedLog, model: str) -> Run:
         command=run_command(read.log, read.conditions.judges),
         created=spec.created,
         dataset_sha256=read.conditions.dataset_sha256,
-        rubric_sha256=str((spec.metadata or {}).get("rubric_sha256", "")),
+        rubric_sha256=str(facts.get("rubric_sha256", "")),
         prompts=read.conditions.prompts,
         package=spec.packages.get("inspect_ai", ""),
         samples=len(read.table),
-        options={
-            name: _shown(value)
-            for name, value in spec.task_args_passed.items()
-            if value is not None and not sounds_secret(name)
-        },
-        languages=_languages(spec.metadata or {}),
+        options=options,
+        languages=_languages(facts),
     )
 
 
 def _languages(metadata: Mapping[str, Any]) -> dict[str, str]:
     """Names of languages by code, as the log of a run with any rubric has them."""
     names = metadata.get("languages")
-    return {str(code): str(name) for code, name in names.items()} if isinstance(names, dict) else {}
+    if not isinstance(names, dict):
+        return {}
+    return {str(code): str(name) for code, name in names.items()}
 
 
 # --- samples ---
@@ -334,10 +348,15 @@ def answer_rows(log: EvalLog, answers: Sequence[ScoredAnswer]) -> list[Row]:
 
 def _answer_row(answer: ScoredAnswer, own: Usage, judging: Usage) -> Row:
     sample = answer.sample
-    score = answer.scores[-1] if answer.scores else None
-    facts = (score.metadata or {}) if score else {}
+    score = None
+    facts: Mapping[str, Any] = {}
+    if answer.scores:
+        score = answer.scores[-1]
+        facts = score.metadata or {}
     not_shown = facts.get(NOT_SHOWN)
-    error = "" if sample.error is None else str(sample.error) or "unknown error"
+    error = ""
+    if sample.error is not None:
+        error = str(sample.error) or "unknown error"
     numbers = as_numbers({"length": facts.get("answer_length"), "seconds": sample.working_time})
     return {
         **_question_columns(sample),
@@ -374,7 +393,9 @@ def _question_columns(sample: EvalSampleSummary) -> Row:
 
 def _score_columns(score: Score | None) -> Row:
     """The final score and those of criteria; a failed sample has none."""
-    values = as_numbers(score.value) if score is not None else {}
+    if score is None:
+        return {"final": math.nan}
+    values = as_numbers(score.value)
     columns = {"final": values.pop(FINAL, math.nan)}
     for key, value in values.items():
         columns[CRITERION + key] = value
@@ -386,7 +407,8 @@ def _outcome(score: Score | None, error: str) -> str:
         return ERROR
     if score is None:
         return NOT_JUDGED
-    return str((score.metadata or {}).get("outcome", "unknown"))
+    facts = score.metadata or {}
+    return str(facts.get("outcome", "unknown"))
 
 
 def _cut_off(facts: Mapping[str, Any]) -> bool:
@@ -420,7 +442,10 @@ def _judge_columns(facts: Mapping[str, Any], answer: ScoredAnswer) -> Row:
 
 def _structured_share(facts: Mapping[str, Any], judges: int) -> float:
     """Share of the judges that were asked by a schema; NaN where no judge was called."""
-    return float(facts.get("structured", 0)) / judges if judges else math.nan  # 0 in older logs
+    if not judges:
+        return math.nan
+    structured = float(facts.get("structured", 0))  # older logs do not have it
+    return structured / judges
 
 
 def _answer_digest(score: Score | None, length: float) -> str:
@@ -429,12 +454,15 @@ def _answer_digest(score: Score | None, length: float) -> str:
     The summary of a log has the first 1,024 characters of an answer; a longer one counts by these
     and by its length.
     """
-    text = (score.answer or "").strip() if score else ""
+    if score is None or score.answer is None:
+        return ""
+    text = score.answer.strip()
     if not text or math.isnan(length):
         return ""
     if length >= _SHORTENED:
         text = f"{length:.0f} {text}"
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+    digest = hashlib.sha256(text.encode("utf-8", "replace"))
+    return digest.hexdigest()[:16]
 
 
 def _earlier_scores(scores: Sequence[Score]) -> list[Score]:
@@ -458,18 +486,28 @@ def _judged_how(score: Score) -> tuple[object, ...]:
 
 
 def _metadata(sample: EvalSampleSummary, key: str, default: str) -> str:
-    value = (sample.metadata or {}).get(key)
-    return default if value is None else str(value)
+    facts = sample.metadata or {}
+    value = facts.get(key)
+    if value is None:
+        return default
+    return str(value)
 
 
 def _temperatures(facts: Mapping[str, Any]) -> str:
-    shown = list[str]()
     judges = facts.get("judges")
-    for judge in judges if isinstance(judges, list) else ():
+    if not isinstance(judges, list):
+        return ""
+    temperatures = []
+    for judge in judges:
         requested = judge.get("temperature_requested")
-        sent = judge.get("temperature_sent") is not None
-        shown.append("default" if requested is None else f"{requested:g}{'' if sent else NOT_SENT}")
-    return ", ".join(shown)
+        if requested is None:
+            temperature = "default"
+        elif judge.get("temperature_sent") is None:
+            temperature = f"{requested:g}{NOT_SENT}"
+        else:
+            temperature = f"{requested:g}"
+        temperatures.append(temperature)
+    return ", ".join(temperatures)
 
 
 # --- commands ---
@@ -495,7 +533,8 @@ def run_command(log: EvalLog, judges: Sequence[str]) -> str:
     if not judges or set(judges) <= known:
         return command
     grader = shlex.quote(f"grader={_one_or_list(judges)}")
-    return f"{command} && {JUDGE_AGAIN.replace('grader=JUDGE', grader)}"
+    judge_again = JUDGE_AGAIN.replace("grader=JUDGE", grader)
+    return f"{command} && {judge_again}"
 
 
 def _run_words(log: EvalLog) -> list[str]:
@@ -507,7 +546,8 @@ def _run_words(log: EvalLog) -> list[str]:
     words += _pairs("-M", spec.model_args)
     for role, given in (spec.model_roles or {}).items():
         models = given if isinstance(given, list) else [given]
-        words += ["--model-role", f"{role}={_one_or_list(list(map(_model, models)))}"]
+        names = [_model(model_of_role) for model_of_role in models]
+        words += ["--model-role", f"{role}={_one_or_list(names)}"]
     words += _pairs("-T", spec.task_args_passed)
     if spec.solver:
         words += ["--solver", spec.solver, *_pairs("-S", spec.solver_args_passed or {})]
@@ -515,13 +555,18 @@ def _run_words(log: EvalLog) -> list[str]:
     if spec.config.epochs == 1:
         del limits["epochs"]
     words += _flags(limits)
-    return words + _flags(
-        {name: value for name, value in model_settings(log).items() if name not in spec.model_args}
-    )
+    settings = model_settings(log)
+    for name in spec.model_args:
+        settings.pop(name, None)
+    words += _flags(settings)
+    return words
 
 
 def _one_or_list(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
+    if len(names) == 1:
+        return names[0]
+    listed = ", ".join(names)
+    return f"[{listed}]"
 
 
 def _pairs(flag: str, values: Mapping[str, Any]) -> list[str]:
@@ -537,7 +582,8 @@ def _flags(values: Mapping[str, Any]) -> list[str]:
     for name, value in values.items():
         if value is None or value is False or _clean(value) == {}:
             continue
-        words.append(f"--{name.replace('_', '-')}")
+        option = name.replace("_", "-")
+        words.append(f"--{option}")
         if value is not True:
             words.append(_shown(value))
     return words
@@ -551,7 +597,9 @@ def _model(model: ModelConfig) -> str:
         "model_args": model.args,
     }
     kept = {name: value for name, value in settings.items() if value and not sounds_secret(name)}
-    return _shown({"model": model.model, **kept}) if kept else model.model
+    if not kept:
+        return model.model
+    return _shown({"model": model.model, **kept})
 
 
 def _shown(value: Any) -> str:
@@ -570,4 +618,6 @@ def _clean(value: Any) -> Any:
         return {name: _clean(item) for name, item in value.items() if not sounds_secret(str(name))}
     if isinstance(value, (list, tuple)):
         return [_clean(item) for item in value]
-    return _LOGIN.sub("", value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return _LOGIN.sub("", value)
+    return value

@@ -146,7 +146,8 @@ class ComparedModels:
     @cached_property
     def ranked(self) -> list[str]:
         """The models that are ranked, the best first."""
-        return [str(name) for name in self.models.index[self.models["rank_from"].notna()]]
+        is_ranked = self.models["rank_from"].notna()
+        return [str(name) for name in self.models.index[is_ranked]]
 
     @property
     def questions(self) -> int:
@@ -176,9 +177,12 @@ class ComparedModels:
             model = pairs[0].first
         else:
             means = zip(self.names, self.means[key], strict=True)
-            model = next((name for name, mean in means if not math.isnan(mean.value)), "")
+            with_mean = (name for name, mean in means if not math.isnan(mean.value))
+            model = next(with_mean, "")
         testable = bool(clear) or self._can_be_significant(pairs, key)
-        marked = [model, *(pair.second for pair in unclear)] if pairs and testable else []
+        marked = set()
+        if pairs and testable:
+            marked = {model, *(pair.second for pair in unclear)}
         return BestOfColumn(model, pairs, clear, unclear, testable, frozenset(marked))
 
     def _beside_best(self, key: str) -> tuple[Comparison, ...]:
@@ -186,9 +190,8 @@ class ComparedModels:
         if key != ALL:
             return compared
         ranked = set(self.ranked)
-        return tuple(
-            pair for pair in compared if pair.first == self.names[0] and pair.second in ranked
-        )
+        with_best = [pair for pair in compared if pair.first == self.names[0]]
+        return tuple(pair for pair in with_best if pair.second in ranked)
 
     def _can_be_significant(self, pairs: Sequence[Comparison], key: str) -> bool:
         compared = [pair.difference for pair in pairs if pair.difference.n]
@@ -196,9 +199,8 @@ class ComparedModels:
             return False
         most = max(compared, key=lambda difference: difference.clusters)
         tests = self._tests_in(key)
-        return not math.isnan(
-            smallest_difference(1.0, most.clusters, tests=tests, level=most.level)
-        )
+        smallest = smallest_difference(1.0, most.clusters, tests=tests, level=most.level)
+        return not math.isnan(smallest)
 
     @cached_property
     def leads(self) -> list[tuple[str, str]]:
@@ -236,8 +238,10 @@ class ComparedModels:
         Over all questions all pairs; in another column those with the best, and for its choice.
         """
         if key == ALL:
-            return max(1, sum(pair.difference.n > 0 for pair in self.comparisons[ALL]))
-        return math.comb(len(self._beside_best(key)) + 1, 2)
+            tested = [pair for pair in self.comparisons[ALL] if pair.difference.n > 0]
+            return max(1, len(tested))
+        models = len(self._beside_best(key)) + 1
+        return math.comb(models, 2)
 
 
 def compare_table(
@@ -260,26 +264,32 @@ def compare_table(
     table = scores.table
     names = table.models
     wanted = columns_of_means(scores, columns)
+    families = 1
+    if together:
+        families = max(1, len(tested) - 1)
     pairs, means = compare_models(
         scores,
         {key: columns[key] for key in tested},
         resampling,
         list(wanted.values()),
         baseline=None if baseline is None else names.index(baseline),
-        families=max(1, len(tested) - 1) if together else 1,
+        families=families,
     )
     better = [(pair.first, pair.second) for pair in pairs[ALL] if pair.significant]
+    ranks = rank_intervals(scores.ranked, better)
     incomplete = table.incomplete
+    comparisons = {}
+    for key in tested:
+        of_column = incomplete[columns[key]]
+        comparisons[key] = tuple(_comparison(names, of_column, pair) for pair in pairs[key])
+    question_counts = {}
+    for key, chosen in columns.items():
+        question_counts[key] = int(np.isin(scores.common, chosen).sum())
     return ComparedModels(
-        models=_facts_of_models(scores, rank_intervals(scores.ranked, better)),
+        models=_facts_of_models(scores, ranks),
         means=dict(zip(wanted, means, strict=True)),
-        comparisons={
-            key: tuple(_comparison(names, incomplete[columns[key]], pair) for pair in pairs[key])
-            for key in tested
-        },
-        question_counts={
-            key: int(np.isin(scores.common, chosen).sum()) for key, chosen in columns.items()
-        },
+        comparisons=comparisons,
+        question_counts=question_counts,
         asked=len(table.facts),
         missing=_missing(scores),
         noun=noun,
@@ -292,16 +302,17 @@ def _facts_of_models(scores: OrderedScores, ranks: Sequence[tuple[int, int]]) ->
     mean = scores.weights.means
     lowest, highest = table.scale
     asked = table.asked.sum(axis=0)
-    none = [None] * (len(table.models) - scores.ranked)
+    not_ranked = [None] * (len(table.models) - scores.ranked)
+    unscored_share = table.missing.sum(axis=0) / np.maximum(asked, 1)
     columns = {
-        "rank_from": [first for first, _ in ranks] + none,
-        "rank_to": [last for _, last in ranks] + none,
+        "rank_from": [first for first, _ in ranks] + not_ranked,
+        "rank_to": [last for _, last in ranks] + not_ranked,
         "mean_scored": mean(table.finals).tolist(),
         "mean_lowest": mean(table.filled(lowest)).tolist(),
         "mean_highest": mean(table.filled(highest)).tolist(),
         "answers": asked.tolist(),
         "unscored": table.unscored.sum(axis=0).tolist(),
-        "unscored_share": (table.missing.sum(axis=0) / np.maximum(asked, 1)).tolist(),
+        "unscored_share": unscored_share.tolist(),
     }
     return pd.DataFrame(columns, pd.Index(table.models), dtype=object)
 
@@ -316,26 +327,32 @@ def verdict_of(pair: MeanDifference, *, lacking: bool = True) -> Verdict:
         return "not distinguishable"
     # A third model's missing scores may make the common questions fewer; over all questions the
     # claim does not hold.
-    return "depends on unscored answers" if lacking else "not significant over all questions"
+    if lacking:
+        return "depends on unscored answers"
+    return "not significant over all questions"
 
 
 def _comparison(models: Sequence[str], incomplete: Integers, pair: MeanDifference) -> Comparison:
     """A tested pair; `incomplete` are numbers of answers without a score, (questions, models)."""
     lacking = {}
     for model in (pair.first, pair.second):
-        if count := int(incomplete[:, model].sum()):
+        count = int(incomplete[:, model].sum())
+        if count:
             lacking[models[model]] = count
     verdict = verdict_of(pair, lacking=bool(lacking))
+    depends_on = {}
+    if verdict == "depends on unscored answers":
+        depends_on = lacking
     return Comparison(
-        models[pair.first],
-        models[pair.second],
-        pair.difference,
-        pair.error,
-        pair.p,
-        pair.p_holm,
-        pair.p_worst,
-        verdict,
-        lacking if verdict == "depends on unscored answers" else {},
+        first=models[pair.first],
+        second=models[pair.second],
+        difference=pair.difference,
+        error=pair.error,
+        p=pair.p,
+        p_holm=pair.p_holm,
+        p_worst=pair.p_worst,
+        verdict=verdict,
+        depends_on=depends_on,
     )
 
 
@@ -367,7 +384,8 @@ def _failed_judges(scores: OrderedScores) -> dict[str, dict[str, float]]:
     asked = np.maximum(scores.table.asked.sum(axis=0), 1)
     failed = {}
     for place, judge in enumerate(panel.judges):
-        shares = 1 - panel.scored[:, :, place].sum(axis=0) / asked
+        scored = panel.scored[:, :, place].sum(axis=0)
+        shares = 1 - scored / asked
         if shares.any():
             failed[judge] = dict(zip(scores.table.models, shares.tolist(), strict=True))
     return failed
@@ -412,32 +430,36 @@ def without_intents(
     if len(columns.groups) < 2 or scores.ranked < 2:
         return ()
     names = scores.table.models
-    rounds = (
-        resampling.rounds if scores.common_weights.reweight else min(resampling.rounds, _FEW_ROUNDS)
-    )
+    rounds = resampling.rounds
+    if scores.common_weights.reweight is None:
+        rounds = min(rounds, _FEW_ROUNDS)
+    resampling = replace(resampling, rounds=rounds)
     leads = {worse for better, worse in compared.leads if better == names[0]}
-    found = []
+    without = []
     for group in columns.groups:
         rest = np.setdiff1d(columns.questions[ALL], columns.questions[group])
         left = np.isin(scores.common, rest)
         if not left.any():
             continue
-        tested, _ = compare_models(scores, {ALL: rest}, replace(resampling, rounds=rounds))
+        tested, _ = compare_models(scores, {ALL: rest}, resampling)
         lost = {}
         for pair in tested[ALL]:
             worse = names[pair.second]
             kept = pair.significant and pair.difference.value > 0
-            if pair.first == 0 and worse in leads and not kept:
-                differences = scores.comparable[:, 0] - scores.comparable[:, pair.second]
-                p = len(columns.groups) * _welch(differences[~left], differences[left])
-                lost[worse] = LostLead(
-                    pair.difference.value, max(pair.p_holm, pair.p_worst), p < 1 - resampling.level
-                )
-        means = Weights(None, scores.common_weights.values[left]).means(scores.comparable[left])
+            if pair.first != 0 or worse not in leads or kept:
+                continue
+            differences = scores.comparable[:, 0] - scores.comparable[:, pair.second]
+            p = len(columns.groups) * _welch(differences[~left], differences[left])
+            is_clear = p < 1 - resampling.level
+            corrected_p = max(pair.p_holm, pair.p_worst)
+            lost[worse] = LostLead(pair.difference.value, corrected_p, is_clear)
+        weights = Weights(None, scores.common_weights.values[left])
+        means = weights.means(scores.comparable[left])
         best = int(np.nanargmax(np.round(means, DIGITS)))
         if lost or best != 0:
-            found.append(WithoutIntent(group, int((~left).sum()), names[best], lost))
-    return tuple(found)
+            left_out = int((~left).sum())
+            without.append(WithoutIntent(group, left_out, names[best], lost))
+    return tuple(without)
 
 
 def _welch(first: Floats, second: Floats) -> float:
@@ -447,11 +469,14 @@ def _welch(first: Floats, second: Floats) -> float:
     """
     from scipy.special import stdtr
 
-    if min(len(first), len(second)) < 2:
+    sizes = np.array([len(first), len(second)])
+    if sizes.min() < 2:
         return 1.0
-    parts = np.array([first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)])
-    if parts.sum() <= 0:
-        return float(first.mean() == second.mean())
-    t = (first.mean() - second.mean()) / math.sqrt(parts.sum())
-    freedom = parts.sum() ** 2 / (parts**2 / [len(first) - 1, len(second) - 1]).sum()
+    variances = np.array([first.var(ddof=1), second.var(ddof=1)]) / sizes
+    variance = variances.sum()
+    difference = first.mean() - second.mean()
+    if variance <= 0:
+        return float(difference == 0)
+    t = difference / math.sqrt(variance)
+    freedom = variance**2 / (variances**2 / (sizes - 1)).sum()
     return float(2 * stdtr(freedom, -abs(t)))

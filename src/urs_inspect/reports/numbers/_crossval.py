@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
+from inspect_ai.scorer import Score
 
 from urs_inspect._util import counted
 from urs_inspect.judging._reply_counts import BY_JUDGE, Counts, summed
@@ -181,9 +182,8 @@ class Grid:
     def copies(self) -> dict[str, set[str]]:
         """Model -> cases where its answer is word for word its reference."""
         copied = self.judgements[self.judgements["copy"]]
-        return {
-            str(model): set(cases) for model, cases in copied.groupby("model", sort=False)["case"]
-        }
+        by_model = copied.groupby("model", sort=False)["case"]
+        return {str(model): set(cases) for model, cases in by_model}
 
     def scores_without_copies(self) -> Scores:
         """Scores without those of answers that are their own references.
@@ -196,8 +196,10 @@ class Grid:
         cases = sorted(set(self.judgements["case"]))
         for model, copied in self.copies.items():
             if model in scores.sources and model in scores.models:
-                own = scores.sources.index(model), scores.models.index(model)
-                scores.values[[case in copied for case in cases], :, *own] = np.nan
+                source = scores.sources.index(model)
+                tested = scores.models.index(model)
+                is_copy = [case in copied for case in cases]
+                scores.values[is_copy, :, source, tested] = np.nan
         return scores
 
 
@@ -212,27 +214,26 @@ def read_grid_log(log: EvalLog) -> GridLog:
     replies: list[Mapping[str, Any] | None] = []
     for sample in read_eval_log_sample_summaries(log.location):
         about = sample.metadata or {}
-        if cluster := str(about.get(CLUSTER) or "").strip():
-            clusters[str(about["case"])] = cluster
-        if (score := last_score(sample, "crossval_judge")) is not None:
+        case = str(about["case"])
+        cluster = str(about.get(CLUSTER) or "").strip()
+        if cluster:
+            clusters[case] = cluster
+        score = last_score(sample, "crossval_judge")
+        if score is not None:
             replies.append(score.metadata)
         key = (str(about[name]) for name in KEY)
-        rows.append(
-            (str(about["case"]), int(about["fold"]), *key, *_judged(sample), bool(about.get(COPY)))
-        )
+        is_copy = bool(about.get(COPY))
+        rows.append((case, int(about["fold"]), *key, *_judged(sample, score), is_copy))
     judgements = pd.DataFrame(rows, columns=_COLUMNS)
-    conditions: dict[str, Any] = {
-        name: convert(facts[name]) for name, convert in _CONDITIONS.items()
-    }
-    named = {
-        "references by": facts["sources"],
-        "answers of": facts["models"],
-    }
+    conditions: dict[str, Any] = {}
+    for name, convert in _CONDITIONS.items():
+        conditions[name] = convert(facts[name])
     conditions["task_version"] = version_number(str(log.eval.task_version))
     all_hashes = {}
-    for what, hashes in named.items():
-        for name, value in hashes.items():
-            all_hashes[f"{what} {name}"] = value
+    for source, value in facts["sources"].items():
+        all_hashes[f"references by {source}"] = value
+    for model, value in facts["models"].items():
+        all_hashes[f"answers of {model}"] = value
     return GridLog(
         short_name(log.location),
         conditions,
@@ -244,13 +245,15 @@ def read_grid_log(log: EvalLog) -> GridLog:
     )
 
 
-def _judged(sample: EvalSampleSummary) -> tuple[str, float]:
+def _judged(sample: EvalSampleSummary, score: Score | None) -> tuple[str, float]:
     """How the judging of a sample ended, and its final score."""
     if sample.error is not None:
         return "error", math.nan
-    if (score := last_score(sample, "crossval_judge")) is None:
+    if score is None:
         return "not_judged", math.nan
-    return str((score.metadata or {}).get("outcome", "unknown")), value_of(score, FINAL)
+    about = score.metadata or {}
+    outcome = str(about.get("outcome", "unknown"))
+    return outcome, value_of(score, FINAL)
 
 
 def grids_of(logs: Iterable[GridLog]) -> list[Grid]:
@@ -261,19 +264,26 @@ def grids_of(logs: Iterable[GridLog]) -> list[Grid]:
     judged cases comes first.
     """
     groups = comparable_groups(logs, lambda group, log: _differences(group, [log]))
-    grids = sorted(
-        map(_grid, groups), key=lambda grid: -len(grid.judgements.drop_duplicates([*KEY, "case"]))
-    )
-    return [replace(grid, differs=_differences(grids[0].logs, grid.logs)) for grid in grids]
+
+    def judged_cases(grid: Grid) -> int:
+        return len(grid.judgements.drop_duplicates([*KEY, "case"]))
+
+    grids = sorted(map(_grid, groups), key=judged_cases, reverse=True)
+    first = grids[0].logs if grids else ()
+    return [replace(grid, differs=_differences(first, grid.logs)) for grid in grids]
 
 
 def _differences(first: Sequence[GridLog], logs: Sequence[GridLog]) -> list[str]:
-    known, mine = (
-        {name: value for log in part for name, value in log.hashes.items()}
-        for part in (first, logs)
-    )
     reasons = differences(logs[0].conditions, first[0].conditions, _REASONS)
-    return reasons + [f"Other {name}." for name in changed(mine, known)]
+    other_texts = changed(_hashes(logs), _hashes(first))
+    return reasons + [f"Other {name}." for name in other_texts]
+
+
+def _hashes(logs: Iterable[GridLog]) -> dict[str, str]:
+    hashes: dict[str, str] = {}
+    for log in logs:
+        hashes |= log.hashes
+    return hashes
 
 
 def _grid(logs: Sequence[GridLog]) -> Grid:
@@ -313,7 +323,9 @@ def _best_first(scores: Scores) -> Scores:
     def worst_last(model: int) -> float:
         settings = scores.values[..., model].reshape(len(scores.values), -1).T
         means = [mean for mean in map(_mean, settings) if not math.isnan(mean)]
-        return -math.fsum(means) / len(means) if means else math.inf
+        if not means:
+            return math.inf
+        return -math.fsum(means) / len(means)
 
     best = sorted(range(len(scores.models)), key=worst_last)
     models = [scores.models[model] for model in best]
@@ -333,7 +345,8 @@ def keys_of(data: pd.DataFrame) -> list[tuple[str, ...]]:
 def _scores(judgements: pd.DataFrame, clusters: Mapping[str, str], *axes: Sequence[str]) -> Scores:
     means = judgements.groupby(["case", *KEY], sort=False)["final"].mean()
     cases = sorted(set(judgements["case"]))
-    values = means.reindex(pd.MultiIndex.from_product([cases, *axes])).to_numpy(dtype=np.float64)
+    cells = pd.MultiIndex.from_product([cases, *axes])
+    values = means.reindex(cells).to_numpy(dtype=np.float64)
     evaluators, sources, models = axes
     shaped = values.reshape(len(cases), *map(len, axes))
     return Scores(evaluators, sources, models, shaped, _numbered(cases, clusters))
@@ -341,15 +354,20 @@ def _scores(judgements: pd.DataFrame, clusters: Mapping[str, str], *axes: Sequen
 
 def _numbered(cases: Sequence[str], clusters: Mapping[str, str]) -> Integers | None:
     """Number of each case's cluster; None where each case is one."""
-    names = [
-        f"cluster {clusters[case]}" if clusters.get(case) else f"case {case}" for case in cases
-    ]
-    return None if len(set(names)) == len(names) else number_clusters(names)
+    names = []
+    for case in cases:
+        cluster = clusters.get(case)
+        names.append(f"cluster {cluster}" if cluster else f"case {case}")
+    if len(set(names)) == len(names):
+        return None
+    return number_clusters(names)
 
 
 def _mean(values: Floats) -> float:
     known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else math.nan
+    if not len(known):
+        return math.nan
+    return float(known.mean())
 
 
 def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
@@ -366,33 +384,45 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
     fold_of_case = np.array([fold_of[case] for case in sorted(fold_of)])
     folds = range(1, grid.conditions["folds"] + 1)
     flat = scores.values.reshape(cases, -1)
-    found = bootstrap_table(flat, clusters=scores.clusters, rounds=how.rounds, seed=how.seed)
-    there = {key for log in grid.logs for key in product(*log.axes)}
+    draws = bootstrap_table(flat, clusters=scores.clusters, rounds=how.rounds, seed=how.seed)
+    estimates = mean_estimates(draws, how.level)
+    there: set[tuple[str, ...]] = set()
+    for log in grid.logs:
+        there.update(product(*log.axes))
     judged: Mapping[Any, pd.DataFrame] = dict(list(grid.judgements.groupby(KEY, sort=False)))
     rows = []
-    for key, estimate, column in zip(
-        product(*scores.axes), mean_estimates(found, how.level), flat.T, strict=True
-    ):
+    for key, estimate, column in zip(product(*scores.axes), estimates, flat.T, strict=True):
         if key not in there:
             continue
         by_fold = [_mean(column[fold_of_case == fold]) for fold in folds]
-        known = [value for value in by_fold if not math.isnan(value)]
-        fold_mean = math.fsum(known) / len(known) if known else math.nan
-        deviation = float(np.std(known, ddof=1)) if len(known) > 1 else math.nan
-        part = judged.get(key, grid.judgements[:0])
-        missing = cases - part["case"].nunique()
-        outcomes = dict(sorted(Counter(part["outcome"]).items())) | (
-            {
-                "missing": missing,
-            }
-            if missing
-            else {}
-        )
-        rows.append(
-            (*key, outcomes, estimate, int(np.isnan(column).sum()), fold_mean, deviation, *by_fold)
-        )
+        outcomes = _outcomes(judged.get(key, grid.judgements[:0]), cases)
+        unscored = int(np.isnan(column).sum())
+        fold_mean, deviation = _mean_and_deviation(by_fold)
+        rows.append((*key, outcomes, estimate, unscored, fold_mean, deviation, *by_fold))
     columns = [*KEY, "outcomes", "mean", "unscored", "fold_mean", "fold_deviation"]
-    return pd.DataFrame(rows, columns=[*columns, *(f"fold_{fold}" for fold in folds)])
+    columns += [f"fold_{fold}" for fold in folds]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _outcomes(judgements: pd.DataFrame, cases: int) -> dict[str, int]:
+    """Counts of how the judging of a cell ended, `missing` for cases that it lacks."""
+    counts = Counter(judgements["outcome"])
+    outcomes = dict(sorted(counts.items()))
+    missing = cases - judgements["case"].nunique()
+    if missing:
+        outcomes["missing"] = missing
+    return outcomes
+
+
+def _mean_and_deviation(values: Iterable[float]) -> tuple[float, float]:
+    """Mean and standard deviation of those that are known."""
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return math.nan, math.nan
+    mean = math.fsum(known) / len(known)
+    if len(known) < 2:
+        return mean, math.nan
+    return mean, float(np.std(known, ddof=1))
 
 
 def bias_table(scores: Scores, reference_score: float, how: Resampling) -> pd.DataFrame:
@@ -403,12 +433,12 @@ def bias_table(scores: Scores, reference_score: float, how: Resampling) -> pd.Da
     places = [(scores.sources.index(model), scores.models.index(model)) for model in both]
     rows = []
     for judge, evaluator in enumerate(scores.evaluators if both else ()):
-        own = np.stack([scores.values[:, judge, source, model] for source, model in places], axis=1)
-        found = rating_bias(own, reference_score, clusters=scores.clusters, **vars(how))
-        rows += [
-            (evaluator, *pair)
-            for pair in zip([ALL, *both], [found.bias, *found.by_model], strict=True)
-        ]
+        of_copies = [scores.values[:, judge, source, model] for source, model in places]
+        own = np.stack(of_copies, axis=1)
+        biases = rating_bias(own, reference_score, clusters=scores.clusters, **vars(how))
+        rows.append((evaluator, ALL, biases.bias))
+        for model, bias in zip(both, biases.by_model, strict=True):
+            rows.append((evaluator, model, bias))
     return pd.DataFrame(rows, columns=["evaluator", "model", "bias"])
 
 
@@ -416,39 +446,33 @@ def preference_table(scores: Scores, how: Resampling) -> pd.DataFrame:
     """Self-preference of each evaluator that is also tested, by source of references and over all
     of them.
     """
-    models = [
-        scores.models.index(name) if name in scores.models else None for name in scores.evaluators
-    ]
+    models: list[int | None] = []
+    for name in scores.evaluators:
+        is_tested = name in scores.models
+        models.append(scores.models.index(name) if is_tested else None)
     parts = [(name, [place]) for place, name in enumerate(scores.sources)]
-    parts += [(ALL, list(range(len(scores.sources))))] if len(scores.sources) > 1 else []
+    if len(scores.sources) > 1:
+        every_source = list(range(len(scores.sources)))
+        parts.append((ALL, every_source))
     rows = []
     for judge, own in enumerate(models):
         if own is None or len(models) < 2:
             continue
-        others = ", ".join(name for place, name in enumerate(scores.evaluators) if place != judge)
+        others = [name for place, name in enumerate(scores.evaluators) if place != judge]
         for source, places in parts:
             by_setting = scores.values[:, :, places].transpose(0, 2, 1, 3)
-            found = vars(
-                self_preference(
-                    by_setting, judge, own, models, clusters=scores.clusters, **vars(how)
-                )
+            preference = self_preference(
+                by_setting, judge, own, models, clusters=scores.clusters, **vars(how)
             )
-            key = {
+            row = {
+                **vars(preference),
                 "evaluator": scores.evaluators[judge],
                 "source": source,
+                "others": ", ".join(others),
+                "own_mean": preference.own,
+                "others_mean": preference.others,
             }
-            means = {
-                "others": others,
-                "own_mean": found["own"],
-                "others_mean": found["others"],
-            }
-            rows.append(
-                {
-                    **found,
-                    **key,
-                    **means,
-                }
-            )
+            rows.append(row)
     return pd.DataFrame(rows, columns=_PREFERENCES)
 
 
@@ -457,17 +481,14 @@ def with_holm(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
     claims at once.
     """
     ends = np.cumsum([len(table) for table in tables])
+    corrected_tables = [table.copy() for table in tables]
     for name in ("p", "p_beyond"):
-        parts = np.split(np.array(holm([p for table in tables for p in table[name]])), ends[:-1])
-        tables = [
-            table.assign(
-                **{
-                    f"{name}_holm": part,
-                }
-            )
-            for table, part in zip(tables, parts, strict=True)
-        ]
-    return list(tables)
+        every_p = chain.from_iterable(table[name] for table in tables)
+        corrected = np.array(holm(list(every_p)))
+        parts = np.split(corrected, ends[:-1])
+        for table, part in zip(corrected_tables, parts, strict=True):
+            table[f"{name}_holm"] = part
+    return corrected_tables
 
 
 def order_tables(scores: Scores, how: Resampling) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -478,24 +499,27 @@ def order_tables(scores: Scores, how: Resampling) -> tuple[pd.DataFrame, pd.Data
     """
     orders: list[tuple[Any, ...]] = []
     pairs: list[tuple[Any, ...]] = []
-    for (e, evaluator), (s, source) in product(
-        enumerate(scores.evaluators), enumerate(scores.sources)
-    ):
-        found = order_of(scores.values[:, e, s], clusters=scores.clusters, **vars(how))
-        for place, (model, mean) in enumerate(zip(found.places, found.means, strict=True), start=1):
-            orders += [
-                (evaluator, source, place, scores.models[model], mean, found.cases, found.share)
-            ]
-        for gap in found.gaps:
-            names = scores.models[gap.first], scores.models[gap.second]
-            pairs += [(evaluator, source, *names, gap.difference, gap.p)]
-    table = pd.DataFrame(
-        pairs, columns=["evaluator", "source", "first", "second", "difference", "p"]
-    )
-    table["p_holm"] = holm(list(table["p"]))
-    table["apart"] = table["p_holm"] < 1 - how.level
+    settings = product(range(len(scores.evaluators)), range(len(scores.sources)))
+    for judge, reference in settings:
+        setting = (scores.evaluators[judge], scores.sources[reference])
+        of_setting = scores.values[:, judge, reference]
+        order = order_of(of_setting, clusters=scores.clusters, **vars(how))
+        if order.cases:
+            ordered = zip(order.places, order.means, strict=True)
+            for place, (model, mean) in enumerate(ordered, start=1):
+                name = scores.models[model]
+                orders.append((*setting, place, name, mean, order.cases, order.share))
+        for gap in order.gaps:
+            first = scores.models[gap.first]
+            second = scores.models[gap.second]
+            pairs.append((*setting, first, second, gap.difference, gap.p))
     columns = ["evaluator", "source", "place", "model", "mean", "cases", "share"]
-    return pd.DataFrame([row for row in orders if row[5]], columns=columns), table
+    order_table = pd.DataFrame(orders, columns=columns)
+    columns = ["evaluator", "source", "first", "second", "difference", "p"]
+    pair_table = pd.DataFrame(pairs, columns=columns)
+    pair_table["p_holm"] = holm(list(pair_table["p"]))
+    pair_table["apart"] = pair_table["p_holm"] < 1 - how.level
+    return order_table, pair_table
 
 
 def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
@@ -507,31 +531,32 @@ def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
     """
     by_pair: dict[frozenset[str], list[Any]] = {}
     for row in rows_of(pairs):
-        by_pair.setdefault(frozenset((row.first, row.second)), []).append(row)
-    found = []
-    for same in by_pair.values():
-        names = same[0].first, same[0].second
-        ahead, behind = (
-            [row.apart for row in same if row.first == name and row.difference.value > 0]
-            for name in names
-        )
+        pair = frozenset((row.first, row.second))
+        by_pair.setdefault(pair, []).append(row)
+    reversals = []
+    for settings in by_pair.values():
+        first = settings[0].first
+        second = settings[0].second
+        ahead = []
+        behind = []
+        for row in settings:
+            if not row.difference.value > 0:
+                continue
+            if row.first == first:
+                ahead.append(row.apart)
+            else:
+                behind.append(row.apart)
         if ahead and behind:
-            counts = {
+            reversal = {
+                "first": first,
+                "second": second,
                 "ahead": len(ahead),
                 "ahead_significant": sum(ahead),
-            }
-            counts |= {
                 "behind": len(behind),
                 "behind_significant": sum(behind),
             }
-            found.append(
-                {
-                    "first": names[0],
-                    "second": names[1],
-                    **counts,
-                }
-            )
-    return found
+            reversals.append(reversal)
+    return reversals
 
 
 @dataclass(frozen=True)
@@ -576,8 +601,10 @@ def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
     blocks: dict[tuple[object, ...], tuple[Conditions, list[pd.DataFrame]]] = {}
     for _, rows in answers.table.groupby("log", sort=False):
         same = replace(conditions_of(rows), judges=())  # which are what is compared
-        blocks.setdefault((same.key, same.prompts), (same, []))[1].append(_run_judgements(rows))
-    found = []
+        key = (same.key, same.prompts)
+        _, tables = blocks.setdefault(key, (same, []))
+        tables.append(_run_judgements(rows))
+    runs = []
     for same, tables in blocks.values():
         kept, others = _one_run_per_model(pd.concat(tables, ignore_index=True))
         judgements = _counted(kept)
@@ -589,22 +616,21 @@ def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
                 "dataset": same.dataset,
                 "questions": len(scores.values),
                 "rubric": same.rubric,
-            }
-            facts |= {
                 "prompts": same.prompts,
                 "references": same.references,
                 "judges": judges,
                 "models": models,
             }
-            found.append(JudgedRuns(facts, scores, others, _copies(kept)))
+            runs.append(JudgedRuns(facts, scores, others, _copies(kept)))
             continue
-        lacking = "there is no other judge of the same answers to compare with"
+        lacking = "no judge is among the models"
+        if len(judges) < 2:
+            lacking = "there is no other judge of the same answers to compare with"
         skipped.append(
             f"No self-preference from {counted(kept['log'].nunique(), 'log')} of"
-            f" {', '.join(models)}, judged by {', '.join(judges) or 'nobody'}:"
-            f" {lacking if len(judges) < 2 else 'no judge is among the models'}."
+            f" {', '.join(models)}, judged by {', '.join(judges) or 'nobody'}: {lacking}."
         )
-    return found
+    return runs
 
 
 _NO_JUDGE = {"": math.nan}
@@ -617,7 +643,9 @@ def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
     same = {name: str(rows[column].iloc[0]) for name, column in _OF_A_LOG.items()}
     spec = read_log(same["log"], header_only=True).eval
     copies = set[tuple[str, int]]()
-    if str((spec.metadata or {}).get("references", "")).startswith(f"{spec.model} ("):
+    about = spec.metadata or {}
+    references = str(about.get("references", ""))
+    if references.startswith(f"{spec.model} ("):
         for sample in read_log(same["log"], without=ANSWERS_ONLY).samples or []:
             if sample.output.completion.strip() == str(sample.target).strip():
                 copies.add((str(sample.id), sample.epoch))
@@ -634,7 +662,8 @@ def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _counted(judgements: pd.DataFrame) -> pd.DataFrame:
-    return judgements[~judgements["copy"] & (judgements["evaluator"] != "")]
+    is_judged = judgements["evaluator"] != ""
+    return judgements[~judgements["copy"] & is_judged]
 
 
 def _copies(judgements: pd.DataFrame) -> list[Copies]:

@@ -148,34 +148,40 @@ class _Ledger:
         """Count a call with a simulated reply; returns what stands for the reply in the run."""
         prompt = "\n\n".join(texts)
         answers = tuple(self.answers[int(number)] for number in _ANSWER.findall(prompt))
-        sent = self.counter.messages(*(_ANSWER.sub("", text) for text in texts))
+        without_answers = [_ANSWER.sub("", text) for text in texts]
+        sent = self.counter.messages(*without_answers)
         about = self._question(prompt)
         if reply.startswith((LABEL, "{")):  # a judge's reply, or a generated instruction
             verdicts = reply.count('"winner"')
-            self.calls.append(
-                _Call(role, model, sent, answers, None, about.language, verdicts, about.weight)
-            )
+            call = _Call(role, model, sent, answers, None, about.language, verdicts, about.weight)
+            self.calls.append(call)
             return reply
-        exact = self.counter.count(reply) if simulate_sum(texts[-1], "strong") is not None else None
+        exact = None
+        if simulate_sum(texts[-1], "strong") is not None:
+            exact = self.counter.count(reply)
         written = _Written(model, about.language, about.reference, exact)
-        self.calls.append(
-            _Call(role, model, sent, answers, written, about.language, 0, about.weight)
-        )
+        call = _Call(role, model, sent, answers, written, about.language, 0, about.weight)
+        self.calls.append(call)
         self.answers.append(written)
-        return reply if exact is not None else f"estimatedanswer{len(self.answers) - 1:06}x"
+        if exact is not None:
+            return reply
+        number = len(self.answers) - 1
+        return f"estimatedanswer{number:06}x"
 
     def _question(self, prompt: str) -> _Question:
         """The question that a prompt is, or else the longest one that it contains."""
-        if (known := self.questions.get(prompt)) is not None:
-            return known
+        if prompt in self.questions:
+            return self.questions[prompt]
         for question, known in self.questions.items():
             if question and question in prompt:
                 return replace(known, reference=None)
-        wide = sum(map(is_wide, prompt)) > _WIDE_SHARE * len(prompt)
-        weights = [known.weight for known in self.questions.values()]
-        return _Question(
-            "zh" if wide else "en", None, math.fsum(weights) / len(weights) if weights else 1.0
-        )
+        is_chinese = sum(map(is_wide, prompt)) > _WIDE_SHARE * len(prompt)
+        language = "zh" if is_chinese else "en"
+        weight = 1.0
+        if self.questions:
+            weights = [known.weight for known in self.questions.values()]
+            weight = math.fsum(weights) / len(weights)
+        return _Question(language, None, weight)
 
 
 class _CountingAPI(ModelAPI):
@@ -210,9 +216,11 @@ class _CountingAPI(ModelAPI):
         if texts[-1] == TINY_REQUEST:  # of the check before a run
             return output
         content = self._ledger.record(self._role, self.model_name, texts, output.completion)
-        found = ModelOutput.from_content(model=f"{_ESTIMATE}/{self.model_name}", content=content)
-        found.usage = output.usage  # without usage inspect-ai would download a tokenizer to count
-        return found
+        counting = ModelOutput.from_content(model=f"{_ESTIMATE}/{self.model_name}", content=content)
+        counting.usage = (
+            output.usage
+        )  # without usage inspect-ai would download a tokenizer to count
+        return counting
 
 
 @modelapi(name=_ESTIMATE)
@@ -236,7 +244,8 @@ def estimate_run(
 ) -> RunEstimate:
     """Estimate a run by running it with models that only count."""
     if task == "urs_crossval":
-        arguments = {**arguments, "evaluators": _evaluators(arguments.get("evaluators"), roles)}
+        evaluators = _evaluators(arguments.get("evaluators"), roles)
+        arguments = {**arguments, "evaluators": evaluators}
     # In a thread no command is running, so that the task takes the names of models as they are.
     with ThreadPoolExecutor(1) as pool:
         run = pool.submit(_run, task, make, arguments, roles, limit, counter).result()
@@ -248,11 +257,12 @@ def estimate_run(
     calls: dict[tuple[str, str], dict[str, list[_Call]]] = defaultdict(lambda: defaultdict(list))
     for model in models or ("",):
         for call in ledger.calls:
-            calls[call.role, model if call.model == _TESTED else call.model][model].append(call)
+            name = model if call.model == _TESTED else call.model
+            calls[call.role, name][model].append(call)
     estimates = []
-    for (role, name), by_model in sorted(
-        calls.items(), key=lambda group: group[0][0] != UNDER_TEST
-    ):
+    under_test_first = sorted(calls, key=lambda called: called[0] != UNDER_TEST)
+    for role, name in under_test_first:
+        by_model = calls[role, name]
         parts = []
         for model, several in by_model.items():
             parts += [_tokens(call, name, model, epochs, lengths) for call in several]
@@ -263,15 +273,16 @@ def estimate_run(
             RoleEstimate(role, name, run_samples, len(by_model), made, sent, received, cost)
         )
     priced = [role.cost for role in estimates if role.cost is not None]
+    unpriced = [role.model for role in estimates if role.cost is None]
     return RunEstimate(
-        task,
-        samples,
-        epochs,
-        tuple(estimates),
-        total(priced) if priced else None,
-        tuple(dict.fromkeys(role.model for role in estimates if role.cost is None)),
-        (counter.assumption, *_assumptions(run, lengths, roles)),
-        run.ids,
+        task=task,
+        samples=samples,
+        epochs=epochs,
+        roles=tuple(estimates),
+        cost=total(priced) if priced else None,
+        unpriced=tuple(dict.fromkeys(unpriced)),
+        assumptions=(counter.assumption, *_assumptions(run, lengths, roles)),
+        ids=run.ids,
     )
 
 
@@ -303,7 +314,9 @@ def _run(
             # What models that only count have answered is not kept.
             arguments = {**arguments, "output": str(Path(folder, "output.jsonl"))}
         task = make(arguments)
-        samples = list(task.dataset)[:limit] if isinstance(task.dataset, Dataset) else []
+        samples = []
+        if isinstance(task.dataset, Dataset):
+            samples = list(task.dataset)[:limit]
         chosen = _chosen(samples, counter)
         if samples:
             task.dataset = MemoryDataset([sample for sample, _ in chosen], name=task.dataset.name)
@@ -325,7 +338,9 @@ def _questions(
     questions = {}
     for sample, weight in chosen:
         target = str(sample.target)
-        reference = counter.count(target) if target else None
+        reference = None
+        if target:
+            reference = counter.count(target)
         questions[_text(sample)] = _Question(_language(sample), reference, weight)
     return questions
 
@@ -373,9 +388,11 @@ def _by_evaluator(samples: Sequence[Sample]) -> Counter[str]:
     """How many samples each evaluator of a grid has."""
     counts: Counter[str] = Counter()
     for sample in samples:
-        evaluator = (sample.metadata or {}).get("evaluator")
+        facts = sample.metadata or {}
+        evaluator = facts.get("evaluator")
         if evaluator:
-            counts[str(evaluator).removeprefix(f"{_ESTIMATE}/")] += 1
+            name = str(evaluator).removeprefix(f"{_ESTIMATE}/")
+            counts[name] += 1
     return counts
 
 
@@ -388,19 +405,20 @@ def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Samp
     for place, sample in enumerate(samples):
         facts = sample.metadata or {}
         cell = tuple(facts.get(key) for key in ("case", "source", "model"))
-        groups[cell if "evaluator" in facts else place].append(sample)
-    count = max(1, _MOST // max(map(len, groups.values()), default=1))
+        group = cell if "evaluator" in facts else place
+        groups[group].append(sample)
+    largest = max(map(len, groups.values()), default=1)
+    count = max(1, _MOST // largest)
     if len(groups) <= count:
         return [(sample, 1.0) for sample in samples]
-    ordered = sorted(groups.values(), key=lambda group: (_language(group[0]), len(_text(group[0]))))
-    languages = sorted({_language(sample) for sample in samples})
-    sizes = np.zeros((len(ordered), 3 * len(languages)))
-    for row, group in zip(sizes, ordered, strict=True):
-        place = 3 * languages.index(_language(group[0]))
-        texts = (_text(group[0]), str(group[0].target))
-        row[place : place + 3] = (1.0, *(counter.count(text).expected for text in texts))
-    places = [int((number + 0.5) * len(ordered) / count) for number in range(count)]
+
+    def by_language_and_length(group: Sequence[Sample]) -> tuple[str, int]:
+        return _language(group[0]), len(_text(group[0]))
+
+    ordered = sorted(groups.values(), key=by_language_and_length)
+    sizes = _sizes([members[0] for members in ordered], counter)
     weight = len(ordered) / count
+    places = [int((number + 0.5) * len(ordered) / count) for number in range(count)]
     taken = sizes[places]
     missing = sizes.sum(axis=0) - weight * taken.sum(axis=0)
     # By language, number and tokens have their true totals (generalised regression: Deville and
@@ -408,9 +426,23 @@ def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Samp
     coefficients, *_ = np.linalg.lstsq(weight * taken.T @ taken, missing, rcond=None)
     weights = weight * (1 + taken @ coefficients)
     chosen: list[tuple[Sample, float]] = []
-    for place, own in zip(places, weights, strict=True):
-        chosen += [(sample, float(own)) for sample in ordered[place]]
+    for place, weight_of_group in zip(places, weights, strict=True):
+        chosen += [(sample, float(weight_of_group)) for sample in ordered[place]]
     return chosen
+
+
+def _sizes(samples: Sequence[Sample], counter: TokenCounter) -> Floats:
+    """Of each sample 1, the tokens of its text and those of its reference, in the columns of its
+    language.
+    """
+    languages = sorted({_language(sample) for sample in samples})
+    sizes = np.zeros((len(samples), 3 * len(languages)))
+    for row, sample in zip(sizes, samples, strict=True):
+        first = 3 * languages.index(_language(sample))
+        row[first] = 1.0
+        row[first + 1] = counter.count(_text(sample)).expected
+        row[first + 2] = counter.count(str(sample.target)).expected
+    return sizes
 
 
 def _text(sample: Sample) -> str:
@@ -420,7 +452,8 @@ def _text(sample: Sample) -> str:
 
 
 def _language(sample: Sample) -> str:
-    return str((sample.metadata or {}).get("language", ""))
+    facts = sample.metadata or {}
+    return str(facts.get("language", ""))
 
 
 def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
@@ -432,7 +465,8 @@ def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
         raise InputError(
             "--model-role: name the evaluators: --model-role 'grader=[provider/a, ...]'"
         )
-    if twice := sorted({name for name in graders if graders.count(name) > 1}):
+    twice = sorted({name for name in graders if graders.count(name) > 1})
+    if twice:
         raise InputError(
             f"--model-role: {choices(twice)} is there twice; each evaluator needs a name of its own"
         )
@@ -442,11 +476,13 @@ def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
         chosen = given.split(",")
     else:
         chosen = list(given)
-    if unknown := sorted({name.strip() for name in map(str, chosen)} - set(graders)):
+    names = [str(name).strip() for name in chosen]
+    unknown = sorted(set(names) - set(graders))
+    if unknown:
         raise InputError(
             f"-T evaluators: {choices(unknown)} has no role grader; allowed: {choices(graders)}"
         )
-    return [f"{_ESTIMATE}/{str(name).strip()}" for name in chosen]
+    return [f"{_ESTIMATE}/{name}" for name in names]
 
 
 def _check_roles(
@@ -462,7 +498,8 @@ def _check_roles(
         raise InputError(f"--model-role: {task} needs a judge: --model-role grader=<model>")
     if UNDER_TEST not in called and models and (GRADER not in called or GRADER in roles):
         raise InputError(f"--model: {task} calls no model under test; leave it out, or say none")
-    if unused := [role for role in roles if role not in called]:
+    unused = [role for role in roles if role not in called]
+    if unused:
         raise InputError(
             f"--model-role: {task} calls no model in the role {choices(unused)}; called:"
             f" {choices(called)}"
@@ -484,7 +521,8 @@ def _tokens(
         reply = lengths.judgement(name, call.language)
         times = _AGAIN
     often = times * (call.weight * epochs)
-    sent = call.sent + total(_length(answer, model, lengths) for answer in call.answers)
+    answers_sent = total(_length(answer, model, lengths) for answer in call.answers)
+    sent = call.sent + answers_sent
     return often, sent * often, reply * often
 
 
@@ -492,9 +530,8 @@ def _length(answer: _Written, model: str, lengths: Lengths) -> Amount:
     """Tokens of an answer."""
     if answer.exact is not None:
         return answer.exact
-    return lengths.answer(
-        model if answer.author == _TESTED else answer.author, answer.language, answer.reference
-    )
+    author = model if answer.author == _TESTED else answer.author
+    return lengths.answer(author, answer.language, answer.reference)
 
 
 def _is_judgement(call: _Call) -> bool:
@@ -543,30 +580,37 @@ _ABOUT_ACCURACY = (
 )
 
 
-def with_precision(found: RunEstimate, logs: Sequence[str]) -> RunEstimate:
+def with_precision(run: RunEstimate, logs: Sequence[str]) -> RunEstimate:
     """Add what the samples can show.
 
     The spread of final scores comes from logs of `urs`, or is assumed.
     """
-    models = [role.model for role in found.roles if role.role == UNDER_TEST]
-    n = found.samples
     from scipy.special import stdtrit
 
-    if n < 2 or not (
-        found.task == "md_eval" or (found.task == "urs" and len(models) < len(found.roles))
-    ):
-        return found
-    spread = Amount.exactly(0.5)
-    paired = Amount.exactly(math.sqrt(0.5))
-    about = _ABOUT_ACCURACY
-    if found.task == "urs":
+    models = [role.model for role in run.roles if role.role == UNDER_TEST]
+    n = run.samples
+    is_judged = len(models) < len(run.roles)
+    if n < 2:
+        return run
+    if run.task == "md_eval":
+        spread = Amount.exactly(0.5)
+        paired = Amount.exactly(math.sqrt(0.5))
+        about = _ABOUT_ACCURACY
+    elif run.task == "urs" and is_judged:
         spread, paired, about = _spread(logs, models)
+    else:
+        return run
     tests = max(1, len(all_pairs(len(models))))
-    margin = spread * (float(stdtrit(n - 1, 0.975)) / math.sqrt(n))
-    seen = smallest_difference(n**-0.5, n, tests=tests)
-    difference = None if math.isnan(seen) else paired * seen
+    half_width = float(stdtrit(n - 1, 0.975)) / math.sqrt(n)
+    deviations = smallest_difference(n**-0.5, n, tests=tests)
+    difference = None
+    if not math.isnan(deviations):
+        difference = paired * deviations
     return replace(
-        found, margin=margin, difference=difference, assumptions=(*found.assumptions, about)
+        run,
+        margin=spread * half_width,
+        difference=difference,
+        assumptions=(*run.assumptions, about),
     )
 
 
@@ -579,25 +623,31 @@ def _spread(logs: Sequence[str], models: Sequence[str]) -> tuple[Amount, Amount,
     measured = ""
     if logs:
         table = read_answers(logs).table
-        names = sorted({*table.loc[table["base_model"].isin(models), "model"]} or {*table["model"]})
-        table = table[table["model"].isin(names)]
+        of_models = table[table["base_model"].isin(models)]
+        if not of_models.empty:
+            table = of_models
+        names = sorted(set(table["model"]))
         finals = score_table(table, names).finals
         scores = _deviation(finals)
-        differences = _deviation(difference_column(finals, all_pairs(len(names))).values)
+        paired_differences = difference_column(finals, all_pairs(len(names)))
+        differences = _deviation(paired_differences.values)
         epochs = counted(int(table["epoch"].max()), "epoch")
         measured = f"measured on {len(finals):,} questions, {epochs} averaged: {', '.join(names)}"
     spread = scores or _SPREAD
     paired = differences or spread * _PAIRED
-    said = [
-        f"of {what} {used.expected:.2f}, {used.low:.2f} to {used.high:.2f}"
-        f" ({measured if known else 'assumed'})"
-        for what, used, known in (
-            ("final scores", spread, scores),
-            ("differences of two models", paired, differences),
-        )
-    ]
-    about = f"Standard deviations between questions, every answer scored: {'; '.join(said)}."
-    return spread, paired, about if scores and differences else about + _ABOUT_SPREAD
+    of_scores = _said(spread, measured if scores else "assumed")
+    of_differences = _said(paired, measured if differences else "assumed")
+    about = (
+        "Standard deviations between questions, every answer scored: of final scores"
+        f" {of_scores}; of differences of two models {of_differences}."
+    )
+    if not scores or not differences:
+        about += _ABOUT_SPREAD
+    return spread, paired, about
+
+
+def _said(amount: Amount, source: str) -> str:
+    return f"{amount.expected:.2f}, {amount.low:.2f} to {amount.high:.2f} ({source})"
 
 
 def _deviation(columns: Floats) -> Amount | None:
@@ -613,7 +663,7 @@ def _deviation(columns: Floats) -> Amount | None:
         return None
     deviations = (means.errors * np.sqrt(means.n))[used]
     freedom = means.n[used] - 1
-    high, low = (
-        deviations * np.sqrt(freedom / chdtri(freedom, 0.5 + side * LEVEL / 2)) for side in (1, -1)
-    )
-    return Amount(float(low.min()), float(np.sqrt(np.mean(deviations**2))), float(high.max()))
+    high = deviations * np.sqrt(freedom / chdtri(freedom, 0.5 + LEVEL / 2))
+    low = deviations * np.sqrt(freedom / chdtri(freedom, 0.5 - LEVEL / 2))
+    mean_square = np.mean(deviations**2)
+    return Amount(float(low.min()), float(np.sqrt(mean_square)), float(high.max()))

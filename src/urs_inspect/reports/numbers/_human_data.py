@@ -77,9 +77,12 @@ class HumanRating:
     @property
     def answer(self) -> str:
         """The answer in words."""
-        model = f" of {self.model}" if self.model else ""
-        epoch = f", epoch {self.epoch}" if self.epoch is not None else ""
-        return f"'{self.question}'{model}{epoch}"
+        answer = f"'{self.question}'"
+        if self.model:
+            answer += f" of {self.model}"
+        if self.epoch is not None:
+            answer += f", epoch {self.epoch}"
+        return answer
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,11 @@ def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
         raise InputError(f"no rating in {path}, which has {counted(len(rows), 'row')}")
     if all(_is_label(row.values.get("rating")) for row in rows):
         scale = _UNIT
-        rows = [replace(row, values={**row.values, "rating": _of_label(row)}) for row in rows]
+        labelled = rows
+        rows = []
+        for row in labelled:
+            values = {**row.values, "rating": _of_label(row)}
+            rows.append(replace(row, values=values))
     if scale is None:
         _refuse_unknown(path, rows)
         raise InputError(
@@ -178,7 +185,8 @@ def _ratings_of_rows(
 def _first_of(path: Path, faults: Sequence[str], kind: str) -> list[str]:
     """The first few faults of a kind, and how many more rows have one."""
     errors = [f"{path}: {fault}" for fault in faults[:_OF_A_KIND]]
-    if more := len(faults) - len(errors):
+    more = len(faults) - len(errors)
+    if more:
         errors.append(f"{path}: and {counted(more, 'more row')} {kind}")
     return errors
 
@@ -197,7 +205,8 @@ def _each_once(ratings: Iterable[HumanRating]) -> tuple[tuple[HumanRating, ...],
                 f" {other.weight:g} on {other.place}; an answer has one weight"
             )
         first = first_by.setdefault((*answer, rating.rater), rating)
-        if first is not rating and not (rating.rater and first.rating == rating.rating):
+        is_repeated = bool(rating.rater) and first.rating == rating.rating
+        if first is not rating and not is_repeated:
             conflicts.append(f"{rating.place}: {_conflict(first, rating)}")
     return tuple(first_by.values()), conflicts
 
@@ -205,7 +214,8 @@ def _each_once(ratings: Iterable[HumanRating]) -> tuple[tuple[HumanRating, ...],
 def _is_label(value: object) -> bool:
     """Whether a rating is a letter or a word, as in inspect-ai, and no number."""
     if isinstance(value, str):
-        return value.strip() in TEXTS or value.strip().lower() in TEXTS
+        text = value.strip()
+        return text in TEXTS or text.lower() in TEXTS
     return isinstance(value, bool)
 
 
@@ -220,51 +230,60 @@ def _refuse_unknown(path: Path, rows: Sequence[Row]) -> None:
             unknown.setdefault(shown(value), []).append(row.place)
     if not unknown:
         return
-    several = [
-        f"{text} in {counted(len(places), 'row')}, such as {places[0]}"
-        for text, places in list(unknown.items())[:_MOST_UNKNOWN]
-    ]
+    several = []
+    for text, places in list(unknown.items())[:_MOST_UNKNOWN]:
+        several.append(f"{text} in {counted(len(places), 'row')}, such as {places[0]}")
     more = len(unknown) - len(several)
     if more > 0:
         several.append(f"{counted(more, 'other value')}")
-    beside = "beside letters or words, " if labels else ""
+    values = "; ".join(several)
+    if labels:
+        values = f"beside letters or words, {values}"
     raise InputError(
-        f"{path}: column 'rating': {beside}{'; '.join(several)}; allowed: all of"
+        f"{path}: column 'rating': {values}; allowed: all of"
         f" {choices(TEXTS)}, or all numbers with --human-scale"
     )
 
 
 def _of_label(row: Row) -> float:
     value = row.values["rating"]
-    return number(value.strip() if isinstance(value, str) else value)
+    if isinstance(value, str):
+        value = value.strip()
+    return number(value)
 
 
 def _about_columns(path: Path, rows: Iterable[Row]) -> tuple[str, ...]:
     """Which columns are not read."""
-    named = set().union(*(row.values for row in rows)) - {*_COLUMNS, SURPLUS}
-    others = sorted(name for name in named if name.strip())
-    return (f"Columns of {path} that are not read: {choices(others)}.",) if others else ()
+    named = set().union(*(row.values for row in rows))
+    others = sorted(name for name in named - {*_COLUMNS, SURPLUS} if name.strip())
+    if not others:
+        return ()
+    return (f"Columns of {path} that are not read: {choices(others)}.",)
 
 
 def on_scale_of_judge(ratings: Floats, scale: Scale, judge: Scale = RUBRIC_SCALE) -> Floats:
     """Ratings mapped linearly from the scale of a file to that of the judge, any shape."""
-    low, high = judge
-    return low + (ratings - scale[0]) * ((high - low) / (scale[1] - scale[0]))
+    low, high = scale
+    judge_low, judge_high = judge
+    ratio = (judge_high - judge_low) / (high - low)
+    return judge_low + (ratings - low) * ratio
 
 
 def _doubt(ratings: Sequence[float], scale: Scale) -> str:
     """A sentence if no rating is in the upper half of the scale, as where another one was used."""
+    low, high = scale
+    lowest = min(ratings)
     highest = max(ratings)
     if len(ratings) < _ENOUGH or highest > sum(scale) / 2:
         return ""
     other = " Was another scale used?"
-    for low, usual_highest in _USUAL:
-        if low <= min(ratings) and highest <= usual_highest < scale[1]:
-            other = f" Is the scale {low:g},{usual_highest:g}?"
+    for usual_low, usual_high in _USUAL:
+        if usual_low <= lowest and highest <= usual_high < high:
+            other = f" Is the scale {usual_low:g},{usual_high:g}?"
             break
     return (
         f"No rating above {highest:g} of {counted(len(ratings), 'rating')}, on the scale"
-        f" {scale[0]:g} to {scale[1]:g}.{other} --human-scale names it."
+        f" {low:g} to {high:g}.{other} --human-scale names it."
     )
 
 
@@ -277,7 +296,8 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
         )
     reading = read_ratings([path])
     if not reading.ratings:
-        raise InputError("\n".join([f"{path}: no rating", *first_errors(reading.errors)]))
+        lines = [f"{path}: no rating", *first_errors(reading.errors)]
+        raise InputError("\n".join(lines))
     ratings = tuple(
         HumanRating(
             rating.question,
@@ -302,22 +322,23 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
             f" {reading.undone} taken back."
         )
     notes += (f"Not a rating: {error}" for error in first_errors(reading.errors))
-    repeats = (
-        f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of"
-        f" {rater.from_own:.1f}; only the first ratings count."
-        for rater in rating_agreement(reading).raters
-        if rater.checks
-    )
+    repeats = []
+    for rater in rating_agreement(reading).raters:
+        if rater.checks:
+            repeats.append(
+                f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean"
+                f" difference of {rater.from_own:.1f}; only the first ratings count."
+            )
     return HumanRatings(
         path, scale, ratings, 0, weighted=True, notes=tuple(notes), repeats=tuple(repeats)
     )
 
 
 def _check(scale: Scale, argument: str) -> None:
-    if not scale[0] < scale[1]:
+    low, high = scale
+    if not low < high:
         raise InputError(
-            f"{argument}: must have a lowest value below a highest, got {scale[0]:g} and"
-            f" {scale[1]:g}"
+            f"{argument}: must have a lowest value below a highest, got {low:g} and {high:g}"
         )
 
 
@@ -392,10 +413,11 @@ class Satisfaction:
         A row that names a respondent is; of a file that names neither respondents nor n, if an
         intent has several rows.
         """
-        single = len(self.rows) > len(self.groups) or any(
-            row.people == 1 or row.respondent for row in self.rows
-        )
-        return single and all((row.people or 1) == 1 for row in self.rows)
+        several_rows = len(self.rows) > len(self.groups)
+        names_people = any(row.people == 1 or row.respondent for row in self.rows)
+        if not several_rows and not names_people:
+            return False
+        return all((row.people or 1) == 1 for row in self.rows)
 
     @property
     def mixed(self) -> bool:
@@ -407,8 +429,11 @@ class Satisfaction:
         """How many people were asked about an intent; None if that is not known."""
         rows = [row for row in self.rows if row.group == group]
         named = {row.respondent for row in rows if row.respondent}
-        others = [row.people or int(self.by_respondent) for row in rows if not row.respondent]
-        return len(named) + sum(others) if all(others) else None
+        in_a_row = int(self.by_respondent)
+        others = [row.people or in_a_row for row in rows if not row.respondent]
+        if not all(others):
+            return None
+        return len(named) + sum(others)
 
     def means(self, groups: Sequence[str], rounds: int, seed: int) -> MeanDraws:
         """Mean satisfaction by intent, shape (G,), and its rounds.
@@ -417,23 +442,22 @@ class Satisfaction:
         rows of each intent. Where a row is a mean itself, all are weighted by how many people they
         stand for, and count as exact.
         """
-        if any(row.respondent for row in self.rows) and self.by_respondent:
+        named = any(row.respondent for row in self.rows)
+        if named and self.by_respondent:
             return table_means(self._table(groups), rounds=rounds, seed=derived_seed(seed, 1))
         rows = pd.DataFrame(self.rows)
         parts = [rows[rows["group"] == group] for group in groups]
         if not self.by_respondent:
-            return exact_means(
-                [
-                    np.average(part["value"], weights=part["people"].astype(float).fillna(1))
-                    for part in parts
-                ]
-            )
-        columns = [
-            table_means(
-                part[["value"]].to_numpy(), rounds=rounds, seed=derived_seed(seed, 1, place)
-            )
-            for place, part in enumerate(parts)
-        ]
+            means = []
+            for part in parts:
+                people = part["people"].astype(float).fillna(1)
+                means.append(np.average(part["value"], weights=people))
+            return exact_means(means)
+        columns = []
+        for place, part in enumerate(parts):
+            ratings = part[["value"]].to_numpy()
+            seed_of_intent = derived_seed(seed, 1, place)
+            columns.append(table_means(ratings, rounds=rounds, seed=seed_of_intent))
         return MeanDraws(
             np.concatenate([column.values for column in columns]),
             np.concatenate([column.draws for column in columns], axis=1),
@@ -450,10 +474,10 @@ class Satisfaction:
         unnamed = given.index.map("\x00{}".format)
         given["person"] = given["respondent"].where(given["respondent"] != "", unnamed)
         given = given[given["group"].isin(groups)]
-        means = given.groupby(["person", "group"], sort=False)["value"].mean().unstack("group")
-        return means.reindex(index=given["person"].unique(), columns=list(groups)).to_numpy(
-            dtype=np.float64
-        )
+        people = given["person"].unique()
+        means = given.groupby(["person", "group"], sort=False)["value"].mean()
+        table = means.unstack("group").reindex(index=people, columns=list(groups))
+        return table.to_numpy(dtype=np.float64)
 
 
 def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
@@ -484,7 +508,8 @@ def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
         )
         if read.respondent and not fields.problems:
             intent = str(fields.values.get("intent", fields.values.get("user_intent")))
-            first = seen.setdefault((read.respondent, normalise_key(intent)), row.place)
+            key = (read.respondent, normalise_key(intent))
+            first = seen.setdefault(key, row.place)
             if first != row.place:
                 fields.note(
                     "respondent",
@@ -508,8 +533,11 @@ def _finder(rubric: Rubric) -> Callable[[str], str]:
     groups = {normalise_key(intent.group): intent.group for intent in rubric.intents.values()}
 
     def find(label: str) -> str:
+        group = groups.get(normalise_key(label))
+        if group:
+            return group
         try:
-            return groups.get(normalise_key(label)) or rubric.intents[rubric.intent_id(label)].group
+            return rubric.intents[rubric.intent_id(label)].group
         except InputError:
             allowed = [*rubric.intents, *groups.values()]
             raise InputError(
@@ -536,8 +564,9 @@ def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
     scores, without verdicts of a judge alone; and directories of these.
     """
     named = list(paths)
-    if missing := [path for path in named if not Path(path).exists()]:
-        raise InputError(f"votes: no file or directory '{missing[0]}'")
+    for path in named:
+        if not Path(path).exists():
+            raise InputError(f"votes: no file or directory '{path}'")
     cast = [path for path in named if holds_ballot_votes(path)]
     sources = [path for path in named if path not in cast]
     if not sources:
@@ -552,16 +581,20 @@ def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
     else:
         _refuse_judges(sources)
         battles = read_battles(sources, skipped.append)
-    return Votes(rank(battles, **resampling.options), tuple(skipped), people)
+    ranking = rank(battles, **resampling.options)
+    return Votes(ranking, tuple(skipped), people)
 
 
 def _refuse_judges(sources: Iterable[str]) -> None:
     """Refuse logs in which a judge decided, whose verdicts would pass for people's."""
-    holders = [
-        source for source in sources if Path(source).is_dir() or Path(source).suffix == ".eval"
-    ]
+    holders = []
+    for source in sources:
+        path = Path(source)
+        if path.is_dir() or path.suffix == ".eval":
+            holders.append(source)
     for log in finished_logs(log_files(holders), []):
-        if log.eval.task.rpartition("/")[2] != _TASK.rpartition("/")[2]:
+        task = log.eval.task.rpartition("/")[2]
+        if task != _TASK.rpartition("/")[2]:
             raise InputError(
                 f"votes: {log.location} is a log of {log.eval.task}; allowed: one of {_TASK}"
             )
@@ -607,13 +640,17 @@ def answers_to_rate(
                     f" {answer.epoch}, in {place} and {name}; name one of the two logs"
                 )
     if not answers:
-        raise InputError("\n".join(["no answer to rate: all samples ended in an error", *skipped]))
+        lines = ["no answer to rate: all samples ended in an error", *skipped]
+        raise InputError("\n".join(lines))
     if failed:
         skipped.append(f"{counted(failed, 'sample')} without an answer, after an error, skipped.")
-    if repeated := given - len(answers):
+    repeated = given - len(answers)
+    if repeated:
         skipped.append(f"{counted(repeated, 'answer')} in several logs, rated once.")
-    every = tuple(answer for answer, _ in answers.values())
-    return every if only is None else _named(only, every), tuple(skipped)
+    wanted = tuple(answer for answer, _ in answers.values())
+    if only is not None:
+        wanted = _named(only, wanted)
+    return wanted, tuple(skipped)
 
 
 def _named(path: Path, answers: Sequence[Answer]) -> tuple[Answer, ...]:
@@ -623,13 +660,14 @@ def _named(path: Path, answers: Sequence[Answer]) -> tuple[Answer, ...]:
     if not rows:
         raise InputError(f"only: {path} names no answer; nothing is left to rate")
     named = {(str(row.values["id"]), str(row.values["model"])) for row in rows}
-    found = tuple(answer for answer in answers if (answer.question, answer.model) in named)
-    if not found:
+    wanted = tuple(answer for answer in answers if (answer.question, answer.model) in named)
+    if not wanted:
+        models = sorted({answer.model for answer in answers})
         raise InputError(
             f"only: none of {counted(len(named), 'answer')} of {path} is in the logs, which have"
-            f" answers of {choices(sorted({answer.model for answer in answers}))}"
+            f" answers of {choices(models)}"
         )
-    return found
+    return wanted
 
 
 def _answers_of_log(
@@ -637,7 +675,9 @@ def _answers_of_log(
 ) -> list[Answer]:
     log = read_log(file, without=_UNUSED)
     name = short_name(file)
-    _check_rubric(name, str((log.eval.metadata or {}).get("rubric", "")), rubric, skipped)
+    about = log.eval.metadata or {}
+    judged_by = str(about.get("rubric", ""))
+    _check_rubric(name, judged_by, rubric, skipped)
     samples = {(str(sample.id), sample.epoch): sample for sample in log.samples or []}
     answers = []
     row: Any
@@ -656,7 +696,12 @@ def _answers_of_log(
 
 def _answer(row: Any, sample: EvalSample) -> Answer:
     """The answer that a row of the table of answers is about."""
-    target = [sample.target] if isinstance(sample.target, str) else sample.target
+    target = sample.target
+    if not isinstance(target, str):
+        target = "\n".join(target)
+    text = ""
+    if sample.output.choices:
+        text = sample.output.completion
     return Answer(
         question=row.question,
         model=row.model,
@@ -664,8 +709,8 @@ def _answer(row: Any, sample: EvalSample) -> Answer:
         intent=row.intent,
         language=row.language,
         instruction=text_of(sample),
-        text=sample.output.completion if sample.output.choices else "",
-        reference="\n".join(target),
+        text=text,
+        reference=target,
         disagreement=_disagreement(row.judge_finals.values()),
     )
 
@@ -673,7 +718,9 @@ def _answer(row: Any, sample: EvalSample) -> Answer:
 def _disagreement(finals: Iterable[float]) -> float:
     """Points between the highest and the lowest of the scores that judges gave, 0 without two."""
     given = [final for final in finals if not math.isnan(final)]
-    return max(given) - min(given) if given else 0.0
+    if not given:
+        return 0.0
+    return max(given) - min(given)
 
 
 def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str]) -> None:
@@ -702,8 +749,11 @@ def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> tuple[in
     check_new_file(output, *LOG_SUFFIXES)
     log = read_log(logs[0])
     scored = scored_copy(log, human_rating([str(ratings)], log.eval.model), "human_rating")
-    scores = [last_score(sample, "human_rating") for sample in scored.samples or []]
-    here = sum(len((score.metadata or {}).get("raters", ())) for score in scores if score)
+    here = 0
+    for sample in scored.samples or []:
+        score = last_score(sample, "human_rating")
+        if score is not None and score.metadata:
+            here += len(score.metadata.get("raters", ()))
     if not here:
         raise InputError(f"{ratings}: no rating is about an answer in {logs[0]}")
     write_copy(scored, output)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -136,7 +136,9 @@ def read_twin_logs(answers: Answers, skipped: list[str]) -> list[Twins]:
         if log.eval.task != TWINS_TASK:
             continue
         try:
-            found.append(replace(read_twins(log), same_prompts=_same_prompts(answers, log)))
+            twins = read_twins(log)
+            same_prompts = _same_prompts(answers, log)
+            found.append(replace(twins, same_prompts=same_prompts))
         except Exception as error:  # a damaged file may raise anything
             name = short_name(log.location)
             skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
@@ -145,8 +147,12 @@ def read_twin_logs(answers: Answers, skipped: list[str]) -> list[Twins]:
 
 def largest_twins(found: Iterable[Twins], judges: Sequence[str], logs: set[str]) -> Twins | None:
     """The log with the most twins by these judges, asked with the prompts of these logs."""
-    own = [one for one in found if one.same_prompts & logs and set(one.judges) == set(judges)]
-    return max(own, key=lambda one: samples_of(one.log), default=None)
+    candidates = []
+    for twins in found:
+        same_prompts = bool(twins.same_prompts & logs)
+        if same_prompts and set(twins.judges) == set(judges):
+            candidates.append(twins)
+    return max(candidates, key=lambda twins: samples_of(twins.log), default=None)
 
 
 def read_judge_facts(
@@ -158,7 +164,8 @@ def read_judge_facts(
     """
     wanted: dict[frozenset[str], str] = {}
     for panel in panels:
-        wanted |= {frozenset([judge]): judge for judge in panel}
+        for judge in panel:
+            wanted[frozenset([judge])] = judge
         wanted[frozenset(panel)] = ", ".join(panel)
     largest = _largest(answers.judge_logs, wanted)
     # Judgements of the same answers by other evaluators are a part of the grid.
@@ -166,17 +173,22 @@ def read_judge_facts(
     if any(log.eval.task == TASK for log in largest.values()):
         grids = [log for log in answers.judge_logs if log.eval.task == TASK]
     used = {log.location for log in (*largest.values(), *grids)}
-    locations = [log.location for log in answers.judge_logs]
-    if unused := [short_name(location) for location in locations if location not in used]:
+    unused = []
+    for log in answers.judge_logs:
+        if log.location not in used:
+            unused.append(short_name(log.location))
+    if unused:
         skipped.append(
             f"{counted(len(unused), 'log')} of judge tasks left out, not about a judge of these"
             " rankings, or smaller than another one of the same data:"
             f" {listed(unused)}."
         )
     facts: list[JudgeFact] = []
-    for (judge, *_), log in largest.items():
-        facts += _of_header(str(judge), log, answers)
-    return [*facts, *_preferences(answers, grids, set(wanted.values()), resampling, skipped)]
+    for key, log in largest.items():
+        facts += _of_header(str(key[0]), log, answers)
+    judges = set(wanted.values())
+    facts += _preferences(answers, grids, judges, resampling, skipped)
+    return facts
 
 
 def _largest(
@@ -188,7 +200,8 @@ def _largest(
         for judges in _judges_of(log):
             if judges in wanted:
                 key = (wanted[judges], log.eval.task, *_data_and_prompts(log))
-                largest[key] = max(log, largest.get(key, log), key=samples_of)
+                before = largest.get(key, log)
+                largest[key] = max(log, before, key=samples_of)
     return largest
 
 
@@ -201,9 +214,11 @@ def _data_and_prompts(log: EvalLog) -> tuple[object, ...]:
 def _judges_of(log: EvalLog) -> list[frozenset[str]]:
     """The judges, or the panel, that a log of a judge task is about."""
     if log.eval.task == TASK:
-        return [frozenset([name]) for name in (log.eval.metadata or {}).get("evaluators", ())]
+        about = log.eval.metadata or {}
+        return [frozenset([name]) for name in about.get("evaluators", ())]
     if log.eval.task in (PACKAGE + "urs_probe", TWINS_TASK):
-        return [frozenset(role_models(log).get("grader", [log.eval.model]))]
+        graders = role_models(log).get("grader", [log.eval.model])
+        return [frozenset(graders)]
     if log.eval.task_args.get("judge", "model") != "model":
         return []
     return [frozenset([log.eval.model])]
@@ -213,16 +228,15 @@ def _same_prompts(answers: Answers, log: EvalLog) -> frozenset[str]:
     """The logs of answers that were judged with the prompts of a log of a judge task."""
     about = log.eval.metadata or {}
     language = log.eval.task_args.get("judge_language")
-    hashes = {
-        name: run.rubric_sha256
-        for name, run in zip(answers.table["log"].unique(), answers.runs, strict=False)
-    }
+    names = answers.table["log"].unique()
+    hashes = {name: run.rubric_sha256 for name, run in zip(names, answers.runs, strict=False)}
     judged = answers.table[answers.table["prompt_sha256"] != ""]
-    other = (judged["rubric"] != about.get("rubric")) | (
-        judged["log"].map(hashes) != about.get("rubric_sha256")
-    )
-    other |= judged["judge_language"] != (language or judged["language"])
-    return frozenset(judged["log"]) - frozenset(judged.loc[other, "log"])
+    other_rubric = judged["rubric"] != about.get("rubric")
+    other_text = judged["log"].map(hashes) != about.get("rubric_sha256")
+    other_language = judged["judge_language"] != (language or judged["language"])
+    other = other_rubric | other_text | other_language
+    logs_with_others = frozenset(judged.loc[other, "log"])
+    return frozenset(judged["log"]) - logs_with_others
 
 
 def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact]:
@@ -233,37 +247,48 @@ def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact
     data = about.get("dataset")
     rubric = str(about.get("rubric", ""))
     same = _same_prompts(answers, log)
-    rows: dict[str, float] = {}
-    # The first judgement is by the judge of the header.
-    for score in reversed(log.results.scores if log.results else []):
-        rows |= {name: float(metric.value) for name, metric in score.metrics.items()}
-    low, high, longest = (rows.get(name, math.nan) for name in ("low", "high", "longest"))
-    beside = "" if math.isnan(longest) else f"; choosing the longer answer {longest:.2f}"
+    metrics = _metrics(log)
+    low = metrics.get("low", math.nan)
+    high = metrics.get("high", math.nan)
+    longest = metrics.get("longest", math.nan)
+    beside = ""
+    trivial = CHANCE
+    if not math.isnan(longest):
+        beside = f"; choosing the longer answer {longest:.2f}"
+        trivial = max(CHANCE, longest)
     labels = labels_of(str(data))
     check = {GPT_4: LABELS, PEOPLES: PEOPLE, "": PEOPLE}.get(labels, OTHER_LABELS)
     if check == OTHER_LABELS:
         beside += f"; labels: {labels}"
-    for row, what, trivial in (
-        ("pearson", f"Pearson, log of {n} responses", 0.0),
-        (
-            "overall accuracy_all",
-            f"accuracy, log of {n} pairs",
-            max(CHANCE, np.nan_to_num(longest)),
-        ),
-    ):
-        if row in rows:
-            result = Estimate(rows[row], low, high, n, n)
-            measure = f"{what} of {data}{beside}"
-            fact = JudgeFact(check, judge, measure, file, result, trivial, rubric, logs=same)
-            pairs = f"{n:,} pairs of {data}" if trivial else ""
-            yield fact._replace(accuracy_on=pairs)
+    if "pearson" in metrics:
+        result = Estimate(metrics["pearson"], low, high, n, n)
+        measure = f"Pearson, log of {n} responses of {data}{beside}"
+        yield JudgeFact(check, judge, measure, file, result, 0.0, rubric, logs=same)
+    accuracy = metrics.get("overall accuracy_all")
+    if accuracy is not None:
+        result = Estimate(accuracy, low, high, n, n)
+        measure = f"accuracy, log of {n} pairs of {data}{beside}"
+        fact = JudgeFact(check, judge, measure, file, result, trivial, rubric, logs=same)
+        yield fact._replace(accuracy_on=f"{n:,} pairs of {data}")
     if log.eval.task != PACKAGE + "urs_probe":
         return
     for kind in _JUDGED_NULL_ANSWERS:
         least, most, text = NULL_ANSWERS[kind]
-        mean = _number(rows.get(kind, math.nan), n // len(NULL_ANSWERS))
+        mean = metrics.get(kind, math.nan)
+        result = _number(mean, n // len(NULL_ANSWERS))
         measure = f"{text}; expected {least} to {most}"
-        yield JudgeFact(_NULL, judge, measure, file, mean, most, rubric, least, same)
+        yield JudgeFact(_NULL, judge, measure, file, result, most, rubric, least, same)
+
+
+def _metrics(log: EvalLog) -> dict[str, float]:
+    """Metrics of a log; of several judgements those of the first, by the judge of the header."""
+    metrics: dict[str, float] = {}
+    if log.results is None:
+        return metrics
+    for score in log.results.scores:
+        for name, metric in score.metrics.items():
+            metrics.setdefault(name, float(metric.value))
+    return metrics
 
 
 def _number(value: float, n: int) -> Estimate:
@@ -290,8 +315,10 @@ def _preferences(
     for judged in (*_read_grids(answers, grids, skipped), *_read_runs(answers, judges)):
         sources = judged.scores.sources
         table = preference_table(judged.scores, resampling)
-        whole = table["source"] == (ALL if len(sources) > 1 else sources[0])
-        for row in table[whole & table["evaluator"].isin(judges)].to_dict("records"):
+        source = ALL if len(sources) > 1 else sources[0]
+        in_whole = table["source"] == source
+        is_wanted = table["evaluator"].isin(judges)
+        for row in table[in_whole & is_wanted].to_dict("records"):
             result = row["beyond"]
             what = "beyond leniency"
             if math.isnan(result.value):
@@ -334,13 +361,16 @@ def _read_runs(answers: Answers, judges: set[str]) -> Iterator[_Judged]:
     comparable: dict[object, list[str]] = {}
     for log, rows in answers.table.groupby("log", sort=False):
         about = replace(conditions_of(rows), judges=())
-        comparable.setdefault((about.key, about.prompts), []).append(str(log))
+        key = (about.key, about.prompts)
+        comparable.setdefault(key, []).append(str(log))
     for logs in comparable.values():
         table = answers.table[answers.table["log"].isin(logs)]
         if judges.isdisjoint(table["base_model"]):
             continue
-        for run in read_judged_runs(replace(answers, table=table), []):
-            yield _Judged(run.scores, str(run.facts["rubric"]), _THESE, frozenset(logs))
+        part = replace(answers, table=table)
+        for run in read_judged_runs(part, []):
+            rubric = str(run.facts["rubric"])
+            yield _Judged(run.scores, rubric, _THESE, frozenset(logs))
 
 
 def judge_checks(
@@ -358,14 +388,18 @@ def judge_checks(
         return ()
     panel = ", ".join(judges)
     logs = set(answers["log"])
+    models = set(answers["base_model"])
     checks = [*_agreement(rated, conditions, resampling), *_repeats(answers, panel)]
     for fact in facts:
         if fact.judge not in (panel, *judges):
             continue
-        if fact.logs & logs:
-            if fact.source != _THESE or fact.judge in set(answers["base_model"]):
+        same_prompts = bool(fact.logs & logs)
+        if fact.source == _THESE:
+            if same_prompts and fact.judge in models:
                 checks.append(fact)
-        elif fact.source != _THESE:
+        elif same_prompts:
+            checks.append(fact)
+        else:
             checks.append(fact._replace(source=fact.source + OTHER))
     checks += _keys(answers, judges)
     if twins is not None:
@@ -389,8 +423,10 @@ def _agreement(
     if both.empty:
         return
     people = [float(np.mean(list(ratings.values()))) for ratings in both["ratings"]]
-    how = replace(resampling, rounds=min(resampling.rounds, _CORRELATION_ROUNDS))
-    rho = rank_correlation(people, both["score"], list(both["cluster"]), **how.options)
+    clusters = list(both["cluster"])
+    rounds = min(resampling.rounds, _CORRELATION_ROUNDS)
+    options = replace(resampling, rounds=rounds).options
+    rho = rank_correlation(people, both["score"], clusters, **options)
     measure = f"Spearman, {counted(len(both), 'rated answer')}"
     yield JudgeFact(
         PEOPLE,
@@ -406,8 +442,10 @@ def _agreement(
 def _repeats(answers: pd.DataFrame, panel: str) -> Iterator[JudgeFact]:
     """How far repeated judgements of an answer differ."""
     scored = answers.dropna(subset=FINAL)
-    judged = zip(scored[FINAL], scored["earlier_finals"], strict=True)
-    groups = [[last, *earlier] for last, earlier in judged if earlier]
+    groups = []
+    for last, earlier in zip(scored[FINAL], scored["earlier_finals"], strict=True):
+        if earlier:
+            groups.append([last, *earlier])
     if not groups:
         return
     spread = pooled_deviation(groups)
@@ -422,21 +460,28 @@ def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> Iterator[JudgeFact]:
     counts = summed([{BY_JUDGE: of_answer} for of_answer in answers["reply_counts"]])
     for judge in judges:
         numbers = counts.get(judge, Counter())
-        if any(numbers[name] for name in REPLY_COUNTS if name != "asked_again"):
-            replies = numbers[REPLIES]
-            named = [f"{name.replace('_', ' ')}: {numbers[name]:,}" for name in REPLY_COUNTS]
-            measure = f"share of {counted(replies, 'reply', 'replies')}; {', '.join(named)}"
-            share = _number(numbers["unkeyed"] / replies, replies)
-            yield JudgeFact(_KEYS, judge, measure, _HERE, share, MOST_UNKEYED)
+        if not any(numbers[name] for name in REPLY_COUNTS if name != "asked_again"):
+            continue
+        replies = numbers[REPLIES]
+        named = []
+        for name in REPLY_COUNTS:
+            words = name.replace("_", " ")
+            named.append(f"{words}: {numbers[name]:,}")
+        measure = f"share of {counted(replies, 'reply', 'replies')}; {', '.join(named)}"
+        share = _number(numbers["unkeyed"] / replies, replies)
+        yield JudgeFact(_KEYS, judge, measure, _HERE, share, MOST_UNKEYED)
 
 
 def _shifts(twins: Twins, panel: str, rubric: str) -> Iterator[JudgeFact]:
     """What the judge pays for each kind of change, by a log of twins."""
     source = short_name(twins.log.location)
     for kind in twins.kinds:
-        check = FLAWS if kind.effect == "flaw" else _ADDITIONS
         if kind.kind in PADDED:
             check = TWINS
+        elif kind.effect == "flaw":
+            check = FLAWS
+        else:
+            check = _ADDITIONS
         measure = kind.title
         if kind.more:
             measure += f"; {kind.more:,} answers would tell"
@@ -452,12 +497,16 @@ def _commands(
     """
     judges = conditions.judges
     logs = list(answers["log"].unique())
-    asked = runs[logs[0]].options if logs[0] in runs else {}
+    asked: Mapping[str, Any] = {}
+    if logs[0] in runs:
+        asked = runs[logs[0]].options
     prompts = [f"{name}={asked[name]}" for name in _OPTIONS if name in asked]
-    data = f"dataset={asked.get('dataset', conditions.dataset)}"
-    same_task = _flags("-T", [data, *prompts])
+    dataset = asked.get("dataset", conditions.dataset)
+    same_task = _flags("-T", [f"dataset={dataset}", *prompts])
     files = [_typed(log) for log in logs]
-    beside = ["--log-dir", files[0].rpartition("/")[0] or "."]
+    all_files = ",".join(files)
+    folder = files[0].rpartition("/")[0] or "."
+    beside = ["--log-dir", folder]
     graders = ["--model-role", _role(judges)]
     model = ["--model", judges[0]]
     people = ["inspect", "eval", PACKAGE + "judge_pairwise", "-T", f"bench={_PEOPLE_DATA}"]
@@ -466,7 +515,7 @@ def _commands(
     again += [*_flags("-S", prompts), "--action", "append", "--overwrite"]
     probe = ["inspect", "eval", PACKAGE + "urs_probe", "--model", "none", *graders]
     twins = ["inspect", "eval", TWINS_TASK, "--model", "none", *graders]
-    twins += ["-T", f"answers={','.join(files)}"]
+    twins += ["-T", f"answers={all_files}"]
     commands = {
         PEOPLE: COMMAND + shlex.join([*people, *model, *beside]),
         OTHER_LABELS: COMMAND + shlex.join(labels),
@@ -481,9 +530,8 @@ def _commands(
         if len(judges) == 1:
             others = [model for model in models if model not in judges]
             evaluators += others[:1] or ["OTHER"]
-        compared = _flags(
-            "-T", [f"answers={','.join(files)}", "references=dataset", "unanswered=unscored"]
-        )
+        arguments = [f"answers={all_files}", "references=dataset", "unanswered=unscored"]
+        compared = _flags("-T", arguments)
         crossval = ["inspect", "eval", TASK, "--model", "none", "--model-role", _role(evaluators)]
         commands[_ITSELF] = COMMAND + shlex.join([*crossval, *same_task, *compared, *beside])
     return commands
@@ -498,7 +546,8 @@ def twins_command(log: EvalLog, n: int) -> str:
     given = log.eval.task_args_passed | {"n": n}
     arguments = []
     for name, value in given.items():
-        text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        values = value if isinstance(value, list) else [value]
+        text = ",".join(map(str, values))
         arguments.append(f"{name}={text}")
     folder = _typed(log.location).rpartition("/")[0] or "."
     command = ["inspect", "eval", TWINS_TASK, *asked, *_flags("-T", arguments)]
@@ -513,7 +562,10 @@ def _flags(flag: str, values: Iterable[str]) -> list[str]:
 
 
 def _role(judges: Sequence[str]) -> str:
-    return f"grader={judges[0]}" if len(judges) == 1 else f"grader=[{', '.join(judges)}]"
+    if len(judges) == 1:
+        return f"grader={judges[0]}"
+    names = ", ".join(judges)
+    return f"grader=[{names}]"
 
 
 def _typed(log: str) -> str:
@@ -522,7 +574,9 @@ def _typed(log: str) -> str:
         return log
     path = Path(local_path(log))
     here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    if path.is_relative_to(here):
+        path = path.relative_to(here)
+    return str(path)
 
 
 _NOT_PASSED = {"adds": FAILED, "is not noticed": FAILED, "cannot tell": UNCLEAR, "too few": UNCLEAR}
@@ -532,17 +586,21 @@ _NOT_PASSED = {"adds": FAILED, "is not noticed": FAILED, "cannot tell": UNCLEAR,
 def verdict_of(fact: JudgeFact) -> str:
     """Whether a check was passed; empty for a measure without a limit."""
     if fact.result is None:
-        return NOT_CHECKED if fact.source.startswith(COMMAND) else NOT_MEANT
+        if fact.source.startswith(COMMAND):
+            return NOT_CHECKED
+        return NOT_MEANT
     value = fact.result.value
     if math.isnan(value):
         return UNKNOWN
     if fact.check == _REPEATS:
         return ""
     if fact.check in (_KEYS, _NULL):
-        is_outside = value > fact.baseline or value < fact.lowest
-        return FAILED if is_outside else PASSED
+        if value > fact.baseline or value < fact.lowest:
+            return FAILED
+        return PASSED
     if fact.check in _EFFECTS:
-        return _NOT_PASSED.get(verdict_on(fact.result, _EFFECTS[fact.check]), PASSED)
+        verdict = verdict_on(fact.result, _EFFECTS[fact.check])
+        return _NOT_PASSED.get(verdict, PASSED)
     return _verdict_above(fact, fact.result)
 
 
@@ -555,4 +613,6 @@ def _verdict_above(fact: JudgeFact, result: Estimate) -> str:
         return FAILED if is_above else PASSED
     if is_above:
         return PASSED
-    return UNCLEAR if result.value > fact.baseline else FAILED
+    if result.value > fact.baseline:
+        return UNCLEAR
+    return FAILED

@@ -71,16 +71,25 @@ def effort(samples: Sequence[EvalSample]) -> Effort:
     """Cost and time of all model calls of some samples."""
     events = chain.from_iterable(sample.events for sample in samples)
     calls = [event for event in events if isinstance(event, ModelEvent)]
-    fresh = [None if call.cache == "read" else call for call in calls]
-    costs = [call.output.usage.total_cost if call and call.output.usage else None for call in fresh]
-    # A failed call took time as well, but not the time of a reply.
-    times = [call.output.time if call and call.error is None else None for call in fresh]
+    costs: list[float | None] = []
+    times: list[float | None] = []
+    for call in calls:
+        is_fresh = call.cache != "read"
+        usage = call.output.usage
+        costs.append(usage.total_cost if is_fresh and usage else None)
+        # A failed call took time as well, but not the time of a reply.
+        has_reply = is_fresh and call.error is None
+        times.append(call.output.time if has_reply else None)
     return Effort(_scaled(costs), _scaled(times), len(calls), costs.count(None), times.count(None))
 
 
 def _scaled(values: Sequence[float | None]) -> float:
+    """The sum, in which the mean of the known values stands for the others."""
     known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) * len(values) if known else math.nan
+    if not known:
+        return math.nan
+    mean = math.fsum(known) / len(known)
+    return mean * len(values)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -159,7 +168,9 @@ class JudgeTest(Generic[Judge]):
         """The significantly better judge, if there is one."""
         if math.isnan(self.adjusted_p) or self.adjusted_p >= SIGNIFICANT:
             return None
-        return self.first if self.difference.value > 0 else self.second
+        if self.difference.value > 0:
+            return self.first
+        return self.second
 
 
 @dataclass(frozen=True)
@@ -209,19 +220,23 @@ def _named(judges: Sequence[Judge]) -> list[Judge]:
 
 def _scores(log: EvalLog, scorer: str) -> Scores:
     """The last score of each sample that a scorer has scored."""
-    return {
-        (str(sample.id), sample.epoch): SampleScore(
-            score=score, sample_id=sample.id, sample_metadata=sample.metadata
-        )
-        for sample in log.samples or []
-        if (score := last_score(sample, scorer)) is not None
-    }
+    scores: Scores = {}
+    for sample in log.samples or []:
+        score = last_score(sample, scorer)
+        if score is not None:
+            key = (str(sample.id), sample.epoch)
+            scores[key] = SampleScore(
+                score=score, sample_id=sample.id, sample_metadata=sample.metadata
+            )
+    return scores
 
 
 def _effort(log: EvalLog, judged: Collection[Key]) -> Effort:
-    return effort(
-        [sample for sample in log.samples or [] if (str(sample.id), sample.epoch) in judged]
-    )
+    samples = []
+    for sample in log.samples or []:
+        if (str(sample.id), sample.epoch) in judged:
+            samples.append(sample)
+    return effort(samples)
 
 
 def _reply_counts(scores: Scores) -> Mapping[str, int]:
@@ -255,20 +270,22 @@ def read_judges(logs: Sequence[EvalLog]) -> list[DatasetJudges[JudgeResult]]:
     order of the logs; judges and tests are ordered by accuracy with unparsed verdicts counted as
     wrong. Two logs of the same data that have different labels are an error.
     """
-    return [_pairs(*key, judges) for key, judges in _by_dataset(logs, read_judge).items()]
+    datasets = _by_dataset(logs, read_judge)
+    return [_pairs(dataset, sha256, judges) for (dataset, sha256, _), judges in datasets.items()]
 
 
-def _pairs(
-    dataset: str, sha256: str, _scale: str, judges: list[JudgeResult]
-) -> DatasetJudges[JudgeResult]:
-    ordered = sorted(
-        _named(judges), key=lambda judge: [-_accuracy_of(judge, level) for level in LEVELS]
-    )
+def _pairs(dataset: str, sha256: str, judges: list[JudgeResult]) -> DatasetJudges[JudgeResult]:
+    def worst_last(judge: JudgeResult) -> list[float]:
+        return [-_accuracy_of(judge, level) for level in LEVELS]
+
+    ordered = sorted(_named(judges), key=worst_last)
     logged = {judge.judge for judge in judges}
     baselines: list[JudgeResult] = []
     for baseline in computed_baselines(judges):
         # The log of a baseline replaces the computed one if both agree; else both are shown.
-        name = f"{baseline.judge} (computed)" if baseline.judge in logged else baseline.judge
+        name = baseline.judge
+        if name in logged:
+            name += " (computed)"
         same = (judge for judge in ordered if _agrees(judge, baseline))
         baselines.append(next(same, replace(baseline, name=name)))
     tests = []
@@ -280,17 +297,22 @@ def _pairs(
 
 def read_judge(log: EvalLog) -> JudgeResult | None:
     """Read what a log says about its judge; None if no sample was scored by `pair_verdict`."""
-    found = _scores(log, "pair_verdict").items()
-    scores = {key: score for key, score in found if (score.score.metadata or {}).get("labels")}
+    scores: Scores = {}
+    for key, score in _scores(log, "pair_verdict").items():
+        facts = score.score.metadata or {}
+        if facts.get("labels"):
+            scores[key] = score
     if not scores:
         return None
     arguments = log.eval.task_args
     judge = str(arguments.get("judge", "model"))
     if judge in ("samer", "reward_model"):
         # Its folder or address, or all its options; the last part is enough.
-        samer = arguments.get("samer", "")
-        model = samer.get("model", "") if isinstance(samer, dict) else samer
-        judge = f"{judge}/{str(model).rstrip('/').rpartition('/')[2]}"
+        model = arguments.get("samer", "")
+        if isinstance(model, dict):
+            model = model.get("model", "")
+        folder = str(model).rstrip("/").rpartition("/")[2]
+        judge = f"{judge}/{folder}"
     elif not judge.startswith(BASELINE):
         judge = log.eval.model
     return result_of(
@@ -329,7 +351,9 @@ def result_of(
 
 def _measure(scores: Scores, level: Level) -> JudgeMeasures | None:
     verdicts = items_of(list(scores.values()), _ITEMS[level])
-    return None if verdicts is None else measure(verdicts).reported()
+    if verdicts is None:
+        return None
+    return measure(verdicts).reported()
 
 
 def _facts(score: SampleScore) -> dict[str, Any]:
@@ -355,14 +379,10 @@ def _paired_tests(
 
     No two baselines, as each test weakens the others.
     """
-    models = [
-        judge for judge in judges if not judge.is_baseline and getattr(judge, level) is not None
-    ]
-    rivals = [
-        judge
-        for judge in baselines
-        if getattr(judge, level) is not None and judge.judge != TELLS_LABELS
-    ]
+    measured = [judge for judge in judges if getattr(judge, level) is not None]
+    models = [judge for judge in measured if not judge.is_baseline]
+    measured = [judge for judge in baselines if getattr(judge, level) is not None]
+    rivals = [judge for judge in measured if judge.judge != TELLS_LABELS]
     pairs = list(combinations(models, 2))
     if rivals:
         best = max(rivals, key=lambda judge: _accuracy_of(judge, level))
@@ -392,12 +412,13 @@ def _compare(
     correct = np.stack(
         [correctness(verdicts.labels, verdicts.final) for verdicts in (one, other)], axis=1
     )
-    [found] = compare_means(correct, clusters=one.clusters)
+    [test] = compare_means(correct, clusters=one.clusters)
+    difference = test.difference.reported((-1.0, 1.0))
     better = correct[:, 0] - correct[:, 1]
-    right = (int((better > 0).sum()), int((better < 0).sum()))
-    return JudgeTest(
-        first, second, level, found.difference.reported((-1.0, 1.0)), found.p, math.nan, right
-    )
+    only_first = int((better > 0).sum())
+    only_second = int((better < 0).sum())
+    right = (only_first, only_second)
+    return JudgeTest(first, second, level, difference, test.p, math.nan, right)
 
 
 # --- baselines ---
@@ -415,13 +436,17 @@ def computed_baselines(judges: Sequence[JudgeResult]) -> list[JudgeResult]:
     shown: dict[Key, list[tuple[str, ...]]] = {}
     for key, score in chain.from_iterable(judge.items.items() for judge in asked):
         samples.setdefault(key, score)
-        if verdicts := _facts(score)["verdicts"]:
+        verdicts = _facts(score)["verdicts"]
+        if verdicts:
             shown.setdefault(key, []).append(tuple(verdicts))
     labels = _all_labels(asked)
-    orders, firsts = _common_orders(shown, {judge.orders for judge in asked})
+    named = {judge.orders for judge in asked}
+    orders, firsts = _common_orders(shown, named)
     unseen = _SHOWN_FIRST[orders]
     seeds = {judge.seed for judge in asked}
-    seed = seeds.pop() if len(seeds) == 1 else 0
+    seed = 0
+    if len(seeds) == 1:
+        seed = seeds.pop()
     results = []
     for kind in BASELINES:
         scores = {}
@@ -454,11 +479,17 @@ def _common_orders(
     """
     if shown and all(len(orders) == 2 for orders in chain.from_iterable(shown.values())):
         return "both", {key: seen[0] for key, seen in shown.items()}
-    firsts = {key: tuple({orders[0] for orders in seen}) for key, seen in shown.items()}
-    if any(len(seen) > 1 for seen in firsts.values()):
-        return "ab", {}
-    seeded = named == {"seeded"} or any(seen != ("a",) for seen in firsts.values())
-    return "seeded" if seeded else "ab", firsts
+    firsts: dict[Key, tuple[str, ...]] = {}
+    for key, seen in shown.items():
+        different = {orders[0] for orders in seen}
+        if len(different) > 1:
+            return "ab", {}
+        firsts[key] = tuple(different)
+    if named == {"seeded"}:
+        return "seeded", firsts
+    if any(first != ("a",) for first in firsts.values()):
+        return "seeded", firsts
+    return "ab", firsts
 
 
 def _baseline_score(
@@ -467,31 +498,36 @@ def _baseline_score(
     """The score that a baseline would get on a pair that is shown in the same orders."""
     sample = given.sample_metadata or {}
     size = len(labels)
+    length_a = len(sample.get("response_a", ""))
+    length_b = len(sample.get("response_b", ""))
+    overall = labels.get(OVERALL, "tie")
     verdicts: dict[str, dict[str, str]] = {}
     for first in firsts:
         codes = baseline_verdicts(
             kind,
-            lengths_a=[len(sample.get("response_a", ""))] * size,
-            lengths_b=[len(sample.get("response_b", ""))] * size,
+            lengths_a=[length_a] * size,
+            lengths_b=[length_b] * size,
             first=encode([first] * size),
-            overall_labels=encode([labels.get(OVERALL, "tie")] * size),
+            overall_labels=encode([overall] * size),
             ids=[f"{given.sample_id}/{name}" for name in labels],
             seed=seed,
         )
-        verdicts[first] = {
-            name: _NAME_OF[int(code)] for name, code in zip(labels, codes, strict=True)
-        }
+        names = [_NAME_OF[int(code)] for code in codes]
+        verdicts[first] = dict(zip(labels, names, strict=True))
     score = Score(value=math.nan, metadata={"labels": labels, "verdicts": verdicts})
     return SampleScore(score=score, sample_id=given.sample_id, sample_metadata=sample)
 
 
 def _agrees(logged: JudgeResult, computed: JudgeResult) -> bool:
     """Whether the log of a baseline has the verdicts of the computed one on every pair of it."""
-    if logged.judge != computed.judge or not computed.items.keys() <= logged.items.keys():
+    if logged.judge != computed.judge:
+        return False
+    if not computed.items.keys() <= logged.items.keys():
         return False
     for key, score in computed.items.items():
-        facts = _facts(logged.items[key])
-        if any(facts[name] != _facts(score)[name] for name in _OF_A_VERDICT):
+        computed_facts = _facts(score)
+        logged_facts = _facts(logged.items[key])
+        if any(logged_facts[name] != computed_facts[name] for name in _OF_A_VERDICT):
             return False
     return True
 
@@ -518,21 +554,21 @@ def read_ratings(logs: Sequence[EvalLog]) -> list[DatasetJudges[RatingJudge]]:
     tested on the responses that both have rated, by Pearson's r and by Spearman's rho. Two logs of
     the same data that have different labels are an error.
     """
-    return [_ratings(*key, judges) for key, judges in _by_dataset(logs, read_rating_judge).items()]
+    datasets = _by_dataset(logs, read_rating_judge)
+    return [_ratings(dataset, sha256, judges) for (dataset, sha256, _), judges in datasets.items()]
 
 
-def _ratings(
-    dataset: str, sha256: str, _scale: str, judges: list[RatingJudge]
-) -> DatasetJudges[RatingJudge]:
-    # Those without a correlation come last.
-    ordered = sorted(
-        _named(judges),
-        key=lambda judge: np.nan_to_num(-judge.agreement.correlations.pearson.value, nan=math.inf),
-    )
+def _ratings(dataset: str, sha256: str, judges: list[RatingJudge]) -> DatasetJudges[RatingJudge]:
+    def worst_last(judge: RatingJudge) -> float:
+        """Those without a correlation come last."""
+        correlation = judge.agreement.correlations.pearson.value
+        return math.inf if math.isnan(correlation) else -correlation
+
+    ordered = sorted(_named(judges), key=worst_last)
     compared = [_compare_ratings(first, second) for first, second in combinations(ordered, 2)]
     tests: list[JudgeTest[RatingJudge]] = []
-    for of_level in zip(*filter(None, compared), strict=True):
-        tests += _adjusted(of_level)
+    for tests_of_level in zip(*filter(None, compared), strict=True):
+        tests += _adjusted(tests_of_level)
     return DatasetJudges(dataset, sha256, tuple(ordered), tuple(tests))
 
 
@@ -544,32 +580,39 @@ def _compare_ratings(first: RatingJudge, second: RatingJudge) -> list[JudgeTest[
     keys = sorted(first.items.keys() & second.items.keys())
     if not keys:
         return []
-    labels = [first.items[key].label for key in keys]
+    items = [first.items[key] for key in keys]
+    items_of_second = [second.items[key] for key in keys]
+    labels = [item.label for item in items]
     # Two scorings of the same file have the same labels.
-    if labels != [second.items[key].label for key in keys]:
+    if labels != [item.label for item in items_of_second]:
         raise _different_labels(first, second)
-    found = correlation_difference(
+    test = correlation_difference(
         labels,
-        [first.items[key].rating for key in keys],
-        [second.items[key].rating for key in keys],
-        [first.items[key].cluster for key in keys],
+        [item.rating for item in items],
+        [item.rating for item in items_of_second],
+        [item.cluster for item in items],
     )
-    differences = {
-        "pearson": (found.pearson, found.p_pearson),
-        "spearman": (found.spearman, found.p_spearman),
-    }
+    limits = (-2.0, 2.0)
+    pearson = test.pearson.reported(limits)
+    spearman = test.spearman.reported(limits)
     return [
-        JudgeTest(first, second, level, difference.reported((-2.0, 2.0)), p, math.nan)
-        for level, (difference, p) in differences.items()
+        JudgeTest(first, second, "pearson", pearson, test.p_pearson, math.nan),
+        JudgeTest(first, second, "spearman", spearman, test.p_spearman, math.nan),
     ]
 
 
 def read_rating_judge(log: EvalLog) -> RatingJudge | None:
     """Read what a log says about its judge; None if no sample was scored by `rating_agreement`."""
-    scores = _scores(log, "rating_agreement").items()
-    items = {key: item for key, score in scores if (item := rated_item(score)) is not None}
+    scores: Scores = {}
+    items: dict[Key, RatedItem] = {}
+    for key, score in _scores(log, "rating_agreement").items():
+        item = rated_item(score)
+        if item is not None:
+            scores[key] = score
+            items[key] = item
     if not items:
         return None
+    facts = log.eval.metadata or {}
     by_intent = {}
     for intent in sorted({item.places["intent"] for item in items.values()} - {""}):
         members = [item for item in items.values() if item.places["intent"] == intent]
@@ -582,8 +625,8 @@ def read_rating_judge(log: EvalLog) -> RatingJudge | None:
         location=log.location,
         facts=facts_of(log),
         items=items,
-        reply_counts=_reply_counts({key: score for key, score in scores if key in items}),
-        rubric=str((log.eval.metadata or {}).get("rubric", "")),
+        reply_counts=_reply_counts(scores),
+        rubric=str(facts.get("rubric", "")),
         agreement=agreement(list(items.values())),
         by_intent=by_intent,
     )

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from urs_inspect._util import InputError
 from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.logs._files import short_name
 from urs_inspect.logs._scores import SIMULATED
-from urs_inspect.reports.numbers._agreement import Matched, match_blocks, unused
+from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched, match_blocks, unused
 from urs_inspect.reports.numbers._answers import CRITERION, ERROR, NOT_SENT, Answers, Run
 from urs_inspect.reports.numbers._comparison import (
     ROUNDS,
@@ -45,6 +45,7 @@ from urs_inspect.reports.numbers._scores import (
     ALL,
     Columns,
     ScoreTable,
+    Weights,
     clusters_of,
     columns_of,
     in_order,
@@ -205,11 +206,12 @@ def make_leaderboard(
     rankings: list[Ranking] = []
     skipped = list(answers.left_out)
     blocks = blocks_of(answers.table)
-    matched = match_blocks(answers.table, blocks, human) if human else []
-    skipped += unused(human, matched) if human else []
-    facts = read_judge_facts(
-        answers, [block.conditions.judges for block in blocks], resampling, skipped
-    )
+    matched: list[Matched] = []
+    if human:
+        matched = match_blocks(answers.table, blocks, human)
+        skipped += unused(human, matched)
+    panels = [block.conditions.judges for block in blocks]
+    facts = read_judge_facts(answers, panels, resampling, skipped)
     twins = read_twin_logs(answers, skipped)
     runs = dict(zip(answers.table["log"].unique(), answers.runs, strict=False))
     languages: dict[str, str] = {}
@@ -228,9 +230,8 @@ def make_leaderboard(
         except InputError as error:
             if not rankings:
                 raise
-            skipped.append(
-                f"The ranking of {', '.join(block.models)} was left out: {error.message}."
-            )
+            models = ", ".join(block.models)
+            skipped.append(f"The ranking of {models} was left out: {error.message}.")
     return Leaderboard(tuple(rankings), answers.runs, tuple(skipped), resampling, command)
 
 
@@ -256,53 +257,59 @@ def _ranking(
         tested += columns.cells
     compared = compare_table(scores, columns.questions, tested, resampling, together=False)
     answers = block.table[block.table["question"].isin(table.facts.index)]
-    rows = dict(iter(answers.groupby("model", sort=False)))
-    ratios = length_ratios(scores, answers).to_dict("index")
-    models = [
-        {
-            **row,
-            **_facts(rows[name], [name, *block.conditions.judges], resampling),
-            **_without_judges(rows[name], block.conditions.judges),
-            **ratios[name],
-        }
-        for name, row in zip(names, compared.models.to_dict("records"), strict=True)
-    ]
+    judges = block.conditions.judges
+    by_model = dict(iter(answers.groupby("model", sort=False)))
+    ratios: Any = length_ratios(scores, answers).to_dict("index")
+    models: list[dict[str, Any]] = []
+    length_bins = []
+    row: Any
+    for name, row in zip(names, compared.models.to_dict("records"), strict=True):
+        answers_of_model = by_model[name]
+        facts = _facts(answers_of_model, [name, *judges], resampling)
+        lacking = _without_judges(answers_of_model, judges)
+        models.append({**row, **facts, **lacking, **ratios[name]})
+        length_bins.append(_length_bins(answers_of_model).assign(model=name))
     criteria = tuple(in_order(table.criteria, rubric.criteria))
-    measured = largest_twins(twins, block.conditions.judges, set(block.table["log"]))
+    measured = largest_twins(twins, judges, set(block.table["log"]))
     by_people = None
     if rated is not None:
         human, matched = rated
         by_people = people_slope(matched, answers, human)
     paid = by_people if measured is None else measured.slope
-    common = answers[answers["question"].isin(table.facts.index[scores.common])]
+    common_questions = table.facts.index[scores.common]
+    common = answers[answers["question"].isin(common_questions)]
+    corrected = None
+    if rated is not None:
+        corrected = correct_means(scores, columns, *rated, compared, resampling)
+    regression = None
+    if control:
+        regression = length_regression(scores, answers, compared.means[ALL], resampling)
     return Ranking(
         **_fields_of(compared) | {"models": _object_frame(models, names)},
         conditions=block.conditions,
         differs_from_first=block.differs_from_first,
-        lengths=pd.concat(
-            [_length_bins(rows[name]).assign(model=name) for name in names], ignore_index=True
-        ),
+        lengths=pd.concat(length_bins, ignore_index=True),
         columns=columns,
         criteria=criteria,
         titles=_titles(columns, table.facts, criteria, rubric, languages),
-        traffic=(
-            Traffic(mix.source, mix.shares, effective_number(scores.common_weights.values))
-            if mix
-            else None
-        ),
+        traffic=_traffic(mix, scores.common_weights),
         noise=noise_of(common, names[: scores.ranked], resampling.level),
         answers=answers,
         unlike=block.unlike,
-        about_answers=_about_answers(answers, table, block.conditions.judges, without_share),
-        corrected=correct_means(scores, columns, *rated, compared, resampling) if rated else None,
+        about_answers=_about_answers(answers, table, judges, without_share),
+        corrected=corrected,
         without_intents=without_intents(scores, columns, compared, resampling),
         twins=measured,
         people_slope=by_people,
         leads_by_length=length_leads(scores, answers, resampling.level, None if mix else paid),
-        regression=(
-            length_regression(scores, answers, compared.means[ALL], resampling) if control else None
-        ),
+        regression=regression,
     )
+
+
+def _traffic(mix: TrafficMix | None, weights: Weights) -> Traffic | None:
+    if mix is None:
+        return None
+    return Traffic(mix.source, mix.shares, effective_number(weights.values))
 
 
 def _fields_of(compared: ComparedModels) -> dict[str, Any]:
@@ -314,13 +321,9 @@ def _object_frame(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> pd.Da
 
     Counts of outcomes that do not occur are 0.
     """
-    columns = dict.fromkeys(key for row in rows for key in row)
-    return pd.DataFrame(
-        [[row.get(key, 0) for key in columns] for row in rows],
-        pd.Index(names),
-        list(columns),
-        dtype=object,
-    )
+    columns = list(dict.fromkeys(chain.from_iterable(rows)))
+    values = [[row.get(key, 0) for key in columns] for row in rows]
+    return pd.DataFrame(values, pd.Index(names), columns, dtype=object)
 
 
 # --- facts of models ---
@@ -331,33 +334,44 @@ def _facts(answers: pd.DataFrame, names: Sequence[str], resampling: Resampling) 
     numbers are NaN.
     """
     scored = answers.dropna(subset=FINAL)
-    finals = [list(given) for _, given in scored.groupby("question")[FINAL]]
-    judged = [
-        [final, *earlier]
-        for final, earlier in zip(scored[FINAL], scored["earlier_finals"], strict=True)
-    ]
-    outcomes = {str(name): int(count) for name, count in answers["outcome"].value_counts().items()}
+    judged = []
+    for final, earlier in zip(scored[FINAL], scored["earlier_finals"], strict=True):
+        judged.append([final, *earlier])
+    epochs = 0
+    if len(answers):
+        epochs = int(answers.groupby("question").size().max())
+    self_judged = math.nan
+    if len(scored):
+        self_judged = float(scored["self_judged"].mean())
+    outcomes = _counts(answers["outcome"])
+    logs = dict.fromkeys(map(short_name, answers["log"].unique()))
     return {
         "simulated": any(name.startswith(SIMULATED) for name in names),
         "questions": int(scored["question"].nunique()),
         "answers": len(answers),
-        "epochs": int(answers.groupby("question").size().max()) if len(answers) else 0,
+        "epochs": epochs,
         "unscored": len(answers) - len(scored),
         "empty": int(answers["outcome"].isin(NO_RESPONSE).sum()),  # have the lowest score
         "errors": outcomes.get(ERROR, 0),
         "cut_off": int(answers["cut_off"].sum()),
-        "self_judged": float(scored["self_judged"].mean()) if len(scored) else math.nan,
+        "self_judged": self_judged,
         "judge_alpha": _judge_alpha(scored),
-        "epoch_deviation": (
-            pooled_deviation(finals) if any(len(given) > 1 for given in finals) else math.nan
-        ),
+        "epoch_deviation": _epoch_deviation(scored),
         "judge_deviation": pooled_deviation(judged),
         "median_length": float(answers["answer_length"].median()),
         "length_correlation": _length_correlation(answers, resampling),
         **{name: _sum(answers[name]) for name in _USAGE},
-        "log": ", ".join(dict.fromkeys(map(short_name, answers["log"].unique()))),
+        "log": ", ".join(logs),
         **{f"outcome/{name}": count for name, count in outcomes.items()},
     }
+
+
+def _epoch_deviation(scored: pd.DataFrame) -> float:
+    """Standard deviation of final scores between epochs of a question; NaN without several."""
+    finals = [list(given) for _, given in scored.groupby("question")[FINAL]]
+    if not any(len(given) > 1 for given in finals):
+        return math.nan
+    return pooled_deviation(finals)
 
 
 def _without_judges(answers: pd.DataFrame, judges: Sequence[str]) -> dict[str, float]:
@@ -371,51 +385,57 @@ def _without_judges(answers: pd.DataFrame, judges: Sequence[str]) -> dict[str, f
     finals = pd.DataFrame(
         answers["judge_finals"].tolist(), columns=list(judges), index=answers.index
     )
-    not_asked = answers["outcome"].isin(NO_RESPONSE)
-    shares = (finals.isna() & ~not_asked.to_numpy()[:, None]).mean()
+    was_asked = ~answers["outcome"].isin(NO_RESPONSE).to_numpy()
+    lacking = finals.isna() & was_asked[:, None]
+    shares = lacking.mean()
     return {f"{WITHOUT}{judge}": float(shares[judge]) for judge in judges if shares[judge] > 0}
 
 
 def _judge_alpha(scored: pd.DataFrame) -> float:
-    judges = dict.fromkeys(judge for finals in scored["judge_finals"] for judge in finals)
+    judge_finals = list(scored["judge_finals"])
+    judges = dict.fromkeys(chain.from_iterable(judge_finals))
     if len(judges) < 2:
         return math.nan
-    return interval_alpha(
-        [[finals.get(judge, math.nan) for finals in scored["judge_finals"]] for judge in judges]
-    )
+    ratings = []
+    for judge in judges:
+        ratings.append([finals.get(judge, math.nan) for finals in judge_finals])
+    return interval_alpha(ratings)
 
 
 def _length_correlation(answers: pd.DataFrame, resampling: Resampling) -> Estimate:
     """Spearman's rho of length and final score over questions."""
     questions = answers.groupby("question", sort=True)
     means = questions[["answer_length", FINAL]].mean()
-    return rank_correlation(
+    rho = rank_correlation(
         means["answer_length"].to_numpy(),
         means[FINAL].to_numpy(),
         number_clusters(clusters_of(answers).tolist()),
         rounds=min(resampling.rounds, _CORRELATION_ROUNDS),
         level=resampling.level,
         seed=resampling.seed,
-    ).reported((-1.0, 1.0))
+    )
+    return rho.reported(CORRELATIONS)
 
 
 def _length_bins(answers: pd.DataFrame) -> pd.DataFrame:
     """Answers from the shortest to the longest in up to ten equal parts."""
-    both = (
-        answers[["answer_length", FINAL]]
-        .dropna()
-        .sort_values("answer_length", kind="stable")
-        .to_numpy()
-    )
-    parts = [part for part in np.array_split(both, min(_BINS, len(both)) or 1) if len(part)]
-    rows = [(float(np.median(part[:, 0])), float(part[:, 1].mean()), len(part)) for part in parts]
+    known = answers[["answer_length", FINAL]].dropna()
+    by_length = known.sort_values("answer_length", kind="stable").to_numpy()
+    bins = min(_BINS, len(by_length))
+    rows = []
+    for part in np.array_split(by_length, bins) if bins else ():
+        length = float(np.median(part[:, 0]))
+        score = float(part[:, 1].mean())
+        rows.append((length, score, len(part)))
     return pd.DataFrame(rows, columns=["length", "score", "answers"])
 
 
 def _sum(values: "pd.Series[float]") -> float:
     """Sum in which the mean of the known numbers stands for the others."""
     known = values.dropna()
-    return float(known.mean() * len(values)) if len(known) else math.nan
+    if not len(known):
+        return math.nan
+    return float(known.mean() * len(values))
 
 
 # --- notes and titles ---
@@ -424,18 +444,23 @@ def _sum(values: "pd.Series[float]") -> float:
 def _about_answers(
     answers: pd.DataFrame, table: ScoreTable, judges: Sequence[str], without_share: int
 ) -> AboutAnswers:
-    several = answers[answers[CLUSTER] != ""].groupby("question")[CLUSTER].nunique() > 1
-    not_sent = answers["judge_temperatures"].str.contains(NOT_SENT, regex=False)
-    temperatures = {text.replace(NOT_SENT, "") for text in answers["judge_temperatures"].unique()}
+    named = answers[answers[CLUSTER] != ""]
+    several = named.groupby("question")[CLUSTER].nunique() > 1
+    clusters = 0
+    if table.clusters is not None:
+        clusters = int(table.clusters.max()) + 1
+    temperatures = answers["judge_temperatures"]
+    not_sent = temperatures.str.contains(NOT_SENT, regex=False)
+    different = {text.replace(NOT_SENT, "") for text in temperatures.unique()}
     return AboutAnswers(
         answers=len(answers),
         without_share=without_share,
-        clusters=0 if table.clusters is None else int(table.clusters.max()) + 1,
+        clusters=clusters,
         in_several_clusters=int(several.sum()),
         cut_off=_counts(answers.loc[answers["cut_off"], "model"]),
         not_shown=_counts(answers.loc[answers["not_shown"] != "", "not_shown"]),
         temperature_not_sent=int(not_sent.sum()),
-        temperatures=tuple(sorted(temperatures - {""})),
+        temperatures=tuple(sorted(different - {""})),
         without_country=int((table.facts["country"] == "").sum()),
         silent_judges=_silent_judges(answers, judges),
     )
@@ -449,7 +474,7 @@ def _counts(values: "pd.Series[str]") -> dict[str, int]:
 def _silent_judges(answers: pd.DataFrame, judges: Sequence[str]) -> tuple[str, ...]:
     speaking = set()
     for finals in answers["judge_finals"]:
-        speaking |= {judge for judge, final in finals.items() if final == final}
+        speaking |= {judge for judge, final in finals.items() if not math.isnan(final)}
     if not speaking:
         return ()
     return tuple(judge for judge in judges if judge not in speaking)
@@ -469,29 +494,28 @@ def _titles(
     """
 
     def named(name: str, texts: Any) -> str:
-        return str(texts["en"].name) if "en" in texts else name.replace("_", " ").capitalize()
+        if "en" in texts:
+            return str(texts["en"].name)
+        return name.replace("_", " ").capitalize()
 
-    intents = {
-        name: named(name, rubric.intents[name].text if name in rubric.intents else {})
-        for name in facts["intent"]
-    }
-    parts = {part: part.rpartition(": ") for part in columns.parts}
-    named_languages = {code: language.name for code, language in rubric.languages.items()}
-    languages = {
-        code: {
-            **known,
-            **named_languages,
-            **_LANGUAGES,
-        }.get(code, code)
-        for code in columns.languages
-    }
-    return {
-        **{group: group for group in columns.groups},
-        **intents,
-        **{part: f"{group}: {intents[intent]}" for part, (group, _, intent) in parts.items()},
-        **languages,
-        **{CRITERION + name: named(name, rubric.criteria.get(name, {})) for name in criteria},
-    }
+    titles = {group: group for group in columns.groups}
+    intents = {}
+    for name in facts["intent"]:
+        intent = rubric.intents.get(name)
+        intents[name] = named(name, intent.text if intent else {})
+    titles |= intents
+    for part in columns.parts:
+        group, _, name = part.rpartition(": ")
+        titles[part] = f"{group}: {intents[name]}"
+    languages = dict(known)
+    for code, language in rubric.languages.items():
+        languages[code] = language.name
+    languages |= _LANGUAGES
+    for code in columns.languages:
+        titles[code] = languages.get(code, code)
+    for name in criteria:
+        titles[CRITERION + name] = named(name, rubric.criteria.get(name, {}))
+    return titles
 
 
 # --- all means ---
@@ -525,15 +549,15 @@ def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
         beside[key, best.model] = "best"
         beside |= {(key, pair.second): pair.verdict for pair in best.pairs}
     nothing = dict.fromkeys(over_all)
-    columns_of_kinds = [(kind, key) for kind, keys in kinds.items() for key in keys]
+    columns_of_kinds = []
+    for kind, keys in kinds.items():
+        columns_of_kinds += [(kind, key) for key in keys]
     rows: list[tuple[Any, ...]] = []
     for (number, name), (kind, key) in product(enumerate(ranking.names), columns_of_kinds):
         title = key.removeprefix(CRITERION)
         mean = ranking.means[key][number]
+        verdict = beside.get((key, name), "")
         about = facts[name] if kind == "all" else nothing
-        rows.append((place, name, kind, title, mean, beside.get((key, name), ""), *about.values()))
-    return pd.DataFrame(
-        rows,
-        columns=["block", "model", "kind", "column", "mean", "beside_best", *over_all],
-        dtype=object,
-    )
+        rows.append((place, name, kind, title, mean, verdict, *about.values()))
+    names = ["block", "model", "kind", "column", "mean", "beside_best", *over_all]
+    return pd.DataFrame(rows, columns=names, dtype=object)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -50,6 +51,7 @@ _SHARE = 2
 ranked: it would decide over which questions all others are ranked.
 """
 _SCALE: Scale = (float(LOWEST), float(HIGHEST))
+_Values = TypeVar("_Values", Floats, Integers)
 _FACTS = ("intent", "group", "language", "country", CLUSTER)
 
 
@@ -73,9 +75,9 @@ class PanelScores:
         """Some questions and models, by their numbers and in their order."""
         return replace(
             self,
-            finals=self.finals[chosen][:, list(models)],
-            scored=self.scored[chosen][:, list(models)],
-            partial=self.partial[chosen][:, list(models)],
+            finals=_cells(self.finals, chosen, models),
+            scored=_cells(self.scored, chosen, models),
+            partial=_cells(self.partial, chosen, models),
         )
 
     def means(self, kept: Flags) -> Floats:
@@ -83,7 +85,8 @@ class PanelScores:
         models).
         """
         used = kept & ~np.isnan(self.finals)
-        sums = np.where(used, self.finals - self.effects, 0.0).sum(axis=2)
+        without_leniency = self.finals - self.effects
+        sums = np.where(used, without_leniency, 0.0).sum(axis=2)
         return ratio(sums, used.sum(axis=2))
 
     def filled(self, asked: Integers, score: float) -> Floats:
@@ -125,12 +128,15 @@ class ScoreTable:
         """
         if self.panel is None:
             return self.unscored.astype(np.float64)
-        return np.asarray(self.asked - self.panel.scored.mean(axis=2), dtype=np.float64)
+        scored = self.panel.scored.mean(axis=2)
+        return np.asarray(self.asked - scored, dtype=np.float64)
 
     @property
     def incomplete(self) -> Integers:
         """Number of answers that no judge, or only a part of the panel, scored."""
-        return self.unscored if self.panel is None else self.unscored + self.panel.partial
+        if self.panel is None:
+            return self.unscored
+        return self.unscored + self.panel.partial
 
     @property
     def clusters(self) -> Integers | None:
@@ -149,21 +155,25 @@ class ScoreTable:
             return self.panel.filled(self.asked, score)
         known = (self.asked - self.unscored) * np.nan_to_num(self.finals)
         total = known + self.unscored * score
-        return np.asarray(
-            np.divide(total, self.asked, out=np.full(total.shape, np.nan), where=self.asked > 0)
-        )
+        return ratio(total, self.asked)
 
     def of(self, chosen: Integers, models: Sequence[int]) -> "ScoreTable":
         """Some questions and models, by their numbers and in their order."""
+        criteria = {}
+        for name, scores in self.criteria.items():
+            criteria[name] = _cells(scores, chosen, models)
+        panel = None
+        if self.panel is not None:
+            panel = self.panel.of(chosen, models)
         return ScoreTable(
-            self.facts.iloc[chosen],
-            tuple(self.models[number] for number in models),
-            self.finals[chosen][:, list(models)],
-            {name: values[chosen][:, list(models)] for name, values in self.criteria.items()},
-            self.asked[chosen][:, list(models)],
-            self.unscored[chosen][:, list(models)],
-            self.scale,
-            None if self.panel is None else self.panel.of(chosen, models),
+            facts=self.facts.iloc[chosen],
+            models=tuple(self.models[number] for number in models),
+            finals=_cells(self.finals, chosen, models),
+            criteria=criteria,
+            asked=_cells(self.asked, chosen, models),
+            unscored=_cells(self.unscored, chosen, models),
+            scale=self.scale,
+            panel=panel,
         )
 
     def by_common_judges(self, models: Flags) -> tuple[Floats, Flags]:
@@ -178,10 +188,16 @@ class ScoreTable:
             return self.finals, np.logical_not(lacking[:, models].any(axis=1))
         failed: Flags = np.isnan(self.panel.finals)
         common: Flags = np.logical_not(failed[:, models].any(axis=1))  # (questions, judges)
-        by_common = self.panel.means(np.repeat(common[:, None], len(self.models), axis=1))
+        kept: Flags = np.repeat(common[:, None], len(self.models), axis=1)
+        by_common = self.panel.means(kept)
         there: Flags = np.logical_or.reduce(common, axis=1)
         counted_there = np.logical_and.outer(there, models)
         return np.where(counted_there, by_common, self.finals), there
+
+
+def _cells(values: _Values, chosen: Integers, models: Sequence[int]) -> _Values:
+    """Rows of some questions, and of these the columns of some models."""
+    return values[chosen][:, list(models)]
 
 
 def score_table(
@@ -214,33 +230,37 @@ def score_table(
     finals = values(means[FINAL])
     if panel is not None:
         by_judge = _panel_scores(panel, answers, values)
-        finals = by_judge.means(np.ones(by_judge.finals.shape, dtype=np.bool_))
+        every_judge = np.ones(by_judge.finals.shape, dtype=np.bool_)
+        finals = by_judge.means(every_judge)
         # A criterion counts by the judges of the final score only where these are all of the panel.
-        answers = answers.assign(
-            **{name: answers[name].where(panel.notna().all(axis=1)) for name in criteria}
-        )
-        means = answers.groupby(["question", "model"], sort=True)[criteria].mean()
-    scored = {name: values(means[name]) for name in criteria}
+        complete = panel.notna().all(axis=1)
+        by_all = {name: answers[name].where(complete) for name in criteria}
+        cells = answers.assign(**by_all).groupby(["question", "model"], sort=True)
+        means = cells[criteria].mean()
+    scored = {}
+    for column in criteria:
+        scores = values(means[column])
+        if not np.isnan(scores).all():
+            name = column.removeprefix(CRITERION)
+            scored[name] = scores
     return ScoreTable(
-        facts,
-        tuple(models),
-        finals,
-        {
-            name.removeprefix(CRITERION): given
-            for name, given in scored.items()
-            if not np.isnan(given).all()
-        },
-        counts(asked),
-        counts(asked - known),
-        scale,
-        by_judge,
+        facts=facts,
+        models=tuple(models),
+        finals=finals,
+        criteria=scored,
+        asked=counts(asked),
+        unscored=counts(asked - known),
+        scale=scale,
+        panel=by_judge,
     )
 
 
 def _question_facts(answers: pd.DataFrame, kept: Sequence[str]) -> pd.DataFrame:
     """Facts of each question; a question without a named cluster is one of its own."""
     facts = answers.groupby("question", sort=True)[list(kept)].first()
-    return facts.assign(**{CLUSTER: clusters_of(answers)}) if CLUSTER in kept else facts
+    if CLUSTER in kept:
+        facts[CLUSTER] = clusters_of(answers)
+    return facts
 
 
 def clusters_of(answers: pd.DataFrame) -> "pd.Series[str]":
@@ -249,10 +269,10 @@ def clusters_of(answers: pd.DataFrame) -> "pd.Series[str]":
     Else it is one of its own.
     """
     named = answers[CLUSTER].where(answers[CLUSTER] != "")
-    clusters = (
-        answers.assign(named="cluster " + named).groupby("question", sort=True)["named"].first()
-    )
-    return clusters.fillna(pd.Series("question " + clusters.index, index=clusters.index))
+    titles = "cluster " + named
+    clusters = titles.groupby(answers["question"], sort=True).first()
+    own = pd.Series("question " + clusters.index, index=clusters.index)
+    return clusters.fillna(own)
 
 
 def _panel(answers: pd.DataFrame) -> pd.DataFrame | None:
@@ -262,17 +282,22 @@ def _panel(answers: pd.DataFrame) -> pd.DataFrame | None:
     An answer that no judge was asked about has its score from all of them, and one without a score
     from none.
     """
-    if "judge_finals" not in answers or not answers["judge_finals"].map(len).max() > 1:
+    if "judge_finals" not in answers:
+        return None
+    most_judges = answers["judge_finals"].map(len).max()
+    if not most_judges > 1:
         return None
     panel = pd.DataFrame(answers["judge_finals"].tolist(), index=answers.index).astype(float)
     scored = answers[FINAL].notna()
     panel.loc[~scored] = math.nan
     panel = panel.dropna(axis=1, how="all")
-    nobody = panel.isna().all(axis=1)
+    by_nobody = panel.isna().all(axis=1) & scored
     for judge in panel:
-        panel[judge] = panel[judge].where(~(nobody & scored), answers[FINAL])
+        panel[judge] = panel[judge].where(~by_nobody, answers[FINAL])
     partial = panel.isna().any(axis=1) & scored
-    return panel if partial.any() else None
+    if not partial.any():
+        return None
+    return panel
 
 
 def _panel_scores(
@@ -281,24 +306,21 @@ def _panel_scores(
     """The scores of a panel by question and model; `values` makes an array of a column by question
     and model.
     """
-    cells = panel.groupby([answers["question"], answers["model"]], sort=True)
+    by_cell = [answers["question"], answers["model"]]
+    cells = panel.groupby(by_cell, sort=True)
     means = cells.mean()
-    counts = cells.count()
+    counts = cells.count().astype(float)
     missing = panel.isna()
-    partial = (
-        (missing.any(axis=1) & ~missing.all(axis=1))
-        .groupby([answers["question"], answers["model"]])
-        .sum()
-    )
-    scored = np.stack(
-        [np.nan_to_num(values(counts[judge].astype(float))) for judge in panel], axis=2
-    )
+    is_partial = missing.any(axis=1) & ~missing.all(axis=1)
+    partial = is_partial.groupby(by_cell).sum().astype(float)
+    finals = np.stack([values(means[judge]) for judge in panel], axis=2)
+    scored = np.stack([values(counts[judge]) for judge in panel], axis=2)
     return PanelScores(
         judges=tuple(map(str, panel)),
-        finals=np.stack([values(means[judge]) for judge in panel], axis=2),
-        scored=scored.astype(np.int64),
+        finals=finals,
+        scored=np.nan_to_num(scored).astype(np.int64),
         effects=_judge_effects(panel.to_numpy()),
-        partial=np.nan_to_num(values(partial.astype(float))).astype(np.int64),
+        partial=np.nan_to_num(values(partial)).astype(np.int64),
     )
 
 
@@ -306,14 +328,18 @@ def _judge_effects(finals: Floats) -> Floats:
     """Effect of each judge by least squares with an effect of each answer; `finals` are (answers,
     judges).
     """
-    finals = finals[~np.isnan(finals).all(axis=1)]
+    is_scored = ~np.isnan(finals).all(axis=1)
+    finals = finals[is_scored]
     known = (~np.isnan(finals)).astype(np.float64)
     number = known.sum(axis=1, keepdims=True)
     means = np.nansum(finals, axis=1, keepdims=True) / number
-    above = np.where(known > 0, finals - means, 0.0).sum(axis=0)
-    products = np.diag(known.sum(axis=0)) - known.T @ (known / number)
+    deviations = np.where(known > 0, finals - means, 0.0)
+    above = deviations.sum(axis=0)
+    answers_of_judge = np.diag(known.sum(axis=0))
+    products = answers_of_judge - known.T @ (known / number)
     # Only differences between judges are known; of all solutions the shortest one adds up to 0.
-    return np.asarray(np.linalg.lstsq(products, above)[0], dtype=np.float64)
+    effects = np.linalg.lstsq(products, above)[0]
+    return np.asarray(effects, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -344,9 +370,11 @@ def columns_of(facts: pd.DataFrame, rubric: Rubric, countries: int | None = None
     intents = in_order(facts["intent"], rubric.intents)
     parts = _parts(facts, groups, intents)
     masks = {ALL: facts["group"].notna()}
-    masks |= {group: facts["group"] == group for group in groups}
+    for group in groups:
+        masks[group] = facts["group"] == group
     masks |= parts
-    masks |= {language: facts["language"] == language for language in languages}
+    for language in languages:
+        masks[language] = facts["language"] == language
     cells = {}
     for group, language in product(groups, languages):
         cell = masks[group] & masks[language]
@@ -377,7 +405,9 @@ def _parts(
     parts = {}
     for group, intent in product(groups, intents):
         if shared[group] > 1 and (group, intent) in pairs:
-            parts[f"{group}: {intent}"] = (facts["group"] == group) & (facts["intent"] == intent)
+            in_group = facts["group"] == group
+            has_intent = facts["intent"] == intent
+            parts[f"{group}: {intent}"] = in_group & has_intent
     return parts
 
 
@@ -385,7 +415,9 @@ def column_key(group: str, language: str) -> str:
     """Key of the column of a group, `all` among them, in one language, or in all if it is empty."""
     if not language:
         return group
-    return language if group == ALL else f"{group}/{language}"
+    if group == ALL:
+        return language
+    return f"{group}/{language}"
 
 
 def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
@@ -399,13 +431,15 @@ def _countries(values: "pd.Series[str]", most: int | None) -> dict[str, list[str
     """Name of a column -> countries in it."""
     counts = values[values != ""].value_counts()
     names = sorted(counts.index, key=lambda name: (-counts[name], name))
-    if most is None or len(names) <= most:
-        return {name: [name] for name in names}
+    if most is None:
+        most = len(names)
+    columns = {name: [name] for name in names[:most]}
     rest = names[most:]
-    pooled = (
-        rest[0] if len(rest) == 1 else f"{len(rest)} other countries"
-    )  # one country alone needs no pool
-    return {**{name: [name] for name in names[:most]}, pooled: rest}
+    if len(rest) == 1:  # one country alone needs no pool
+        columns[rest[0]] = rest
+    elif rest:
+        columns[f"{len(rest)} other countries"] = rest
+    return columns
 
 
 # --- order ---
@@ -427,10 +461,7 @@ class Weights:
         there = ~np.isnan(scores)
         total = self.values @ there
         sums = self.values @ np.where(there, scores, 0.0)
-        return np.asarray(
-            np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0),
-            dtype=np.float64,
-        )
+        return ratio(sums, total)
 
 
 @dataclass(frozen=True)
@@ -448,14 +479,21 @@ class OrderedScores:
     def common_clusters(self) -> Integers | None:
         """Number of the cluster of each common question; None if each is one of its own."""
         clusters = self.table.clusters
-        return None if clusters is None else number_clusters(clusters[self.common])
+        if clusters is None:
+            return None
+        return number_clusters(clusters[self.common])
 
     @property
     def comparable(self) -> Floats:
         """Final scores on the common questions; NaN for models that are not ranked."""
-        return np.where(
-            np.arange(len(self.table.models)) < self.ranked, self.table.finals[self.common], np.nan
-        )
+        finals = self.table.finals[self.common]
+        return np.where(self.is_ranked, finals, np.nan)
+
+    @property
+    def is_ranked(self) -> Flags:
+        """Which models are ranked, shape (models,)."""
+        numbers = np.arange(len(self.table.models))
+        return np.asarray(numbers < self.ranked)
 
 
 def order_models(table: ScoreTable, mix: TrafficMix | None = None) -> OrderedScores:
@@ -463,13 +501,15 @@ def order_models(table: ScoreTable, mix: TrafficMix | None = None) -> OrderedSco
     must be possible.
     """
     scored = np.count_nonzero(~np.isnan(table.finals), axis=0)
-    counts = (scored > 0) & (_SHARE * scored >= scored.max(initial=0))
+    has_enough = _SHARE * scored >= scored.max(initial=0)
+    counts = (scored > 0) & has_enough
     finals, comparable = table.by_common_judges(counts)
     table = replace(table, finals=finals)
     common = np.flatnonzero(comparable & counts.any())
     weights = _weights(table.facts, mix)
+    common_facts = table.facts.iloc[common]
     try:
-        common_weights = _weights(table.facts.iloc[common], mix if len(common) else None)
+        common_weights = _weights(common_facts, mix if len(common) else None)
     except InputError as error:
         if len(common) == len(table.finals):
             raise
@@ -479,14 +519,13 @@ def order_models(table: ScoreTable, mix: TrafficMix | None = None) -> OrderedSco
             " many"
         ) from error
     means = np.round(common_weights.means(table.finals[common]), DIGITS)
-    keys = [
-        -math.inf if math.isnan(mean) or not kept else mean
-        for mean, kept in zip(means, counts, strict=True)
-    ]
+    best_first = np.where(np.isnan(means) | ~counts, math.inf, -means)
     order = sorted(
-        range(len(keys)), key=lambda model: (not counts[model], -keys[model], table.models[model])
+        range(len(table.models)),
+        key=lambda model: (not counts[model], best_first[model], table.models[model]),
     )
-    ordered = table.of(np.arange(len(table.finals)), order)
+    all_questions = np.arange(len(table.finals))
+    ordered = table.of(all_questions, order)
     return OrderedScores(ordered, int(counts.sum()), common, weights, common_weights)
 
 
@@ -494,7 +533,8 @@ def _weights(facts: pd.DataFrame, mix: TrafficMix | None) -> Weights:
     if mix is None:
         return Weights(None, np.ones(len(facts)))
     reweight = raking(mix.margins(facts))
-    weights = reweight(np.ones((1, len(facts))))[0]
+    each_once = np.ones((1, len(facts)))
+    weights = reweight(each_once)[0]
     if np.isnan(weights).any() or not weights.any():
         raise InputError(
             f"{mix.source}: no weights of the questions give all of these shares together:"
@@ -530,11 +570,13 @@ def compare_models(
     finals = scores.comparable
     rounds = resampling.rounds
     seed = resampling.seed
-    kept = {key: np.flatnonzero(np.isin(scores.common, chosen)) for key, chosen in columns.items()}
-    pairs = {key: _pairs(scores, finals, key, there, baseline) for key, there in kept.items()}
-    wanted = [
-        difference_column(finals[there], pairs[key], questions=there) for key, there in kept.items()
-    ]
+    pairs = {}
+    wanted = []
+    for key, chosen in columns.items():
+        questions = np.flatnonzero(np.isin(scores.common, chosen))
+        pairs[key] = _pairs(scores, finals, key, questions, baseline)
+        differences = difference_column(finals[questions], pairs[key], questions=questions)
+        wanted.append(differences)
     reweight = scores.common_weights.reweight
     drawn_by = scores.common_clusters
     draws = bootstrap_means(
@@ -558,9 +600,11 @@ def compare_models(
             errors = means.errors
         selection = 1.0
         if key != ALL:
+            selection = float(families)
+        if key != ALL and baseline is None:
             # The best of M models is chosen by the same data; a baseline is not.
-            chosen = 1.0 if baseline is not None else (len(pairs[key]) + 1) / 2
-            selection = families * max(1.0, chosen)
+            models = len(pairs[key]) + 1
+            selection *= max(1.0, models / 2)
         tested[key] = mean_differences(
             drawn,
             pairs[key],
@@ -571,15 +615,17 @@ def compare_models(
             selection=selection,
             scale=(-widest, widest),
         )
-    estimated = [
-        mean_estimates(drawn, resampling.level, scores.table.scale)
-        for drawn in draws[: len(others)]
-    ]
+    estimated = []
+    for drawn in draws[: len(others)]:
+        means_of_column = mean_estimates(drawn, resampling.level, scores.table.scale)
+        estimated.append(means_of_column)
     return tested, estimated
 
 
 def _part(clusters: Integers | None, chosen: Integers) -> Integers | None:
-    return None if clusters is None else clusters[chosen]
+    if clusters is None:
+        return None
+    return clusters[chosen]
 
 
 def _pairs(
@@ -591,9 +637,18 @@ def _pairs(
     means = np.round(weights.means(finals[questions]), DIGITS)
     if np.isnan(means).all():
         return []
-    best = int(np.nanargmax(means)) if baseline is None else baseline
-    others = [other for other in range(scores.ranked) if other != best]
-    return [(best, other) if means[best] >= means[other] else (other, best) for other in others]
+    best = baseline
+    if best is None:
+        best = int(np.nanargmax(means))
+    pairs = []
+    for other in range(scores.ranked):
+        if other == best:
+            continue
+        if means[best] >= means[other]:
+            pairs.append((best, other))
+        else:
+            pairs.append((other, best))
+    return pairs
 
 
 def _worst(
@@ -608,8 +663,9 @@ def _worst(
     table = scores.table
     reweight = scores.weights.reweight
     lowest, highest = (table.filled(score) for score in table.scale)
-    p = {key: np.full(len(compared), np.nan) for key, compared in pairs.items()}
+    p = {}
     for key, compared in pairs.items():
+        p[key] = np.full(len(compared), np.nan)
         chosen = columns[key]
         # A third model's missing scores count as well: they decide which questions are common.
         if not compared or not table.incomplete[chosen, : scores.ranked].any():
@@ -644,19 +700,17 @@ def columns_of_means(
     `bootstrap_means`.
     """
     finals = scores.comparable
-    ranked = np.arange(len(scores.table.models)) < scores.ranked
-    wanted = {key: (finals, np.isin(scores.common, chosen)) for key, chosen in columns.items()}
+    means = {}
+    for key, chosen in columns.items():
+        questions = np.flatnonzero(np.isin(scores.common, chosen))
+        means[key] = MeanColumn(questions, finals[questions])
     for name, values in scores.table.criteria.items():
-        given = np.where(ranked, values[scores.common], np.nan)
+        given = np.where(scores.is_ranked, values[scores.common], np.nan)
         judged = ~np.isnan(given).all(axis=0)
-        wanted[CRITERION + name] = (
-            given,
-            np.logical_and(~np.isnan(given[:, judged]).any(axis=1), judged.any()),
-        )
-    return {
-        key: MeanColumn(np.flatnonzero(chosen), given[chosen])
-        for key, (given, chosen) in wanted.items()
-    }
+        complete = ~np.isnan(given[:, judged]).any(axis=1)
+        questions = np.flatnonzero(complete & judged.any())
+        means[CRITERION + name] = MeanColumn(questions, given[questions])
+    return means
 
 
 def with_shares(table: ScoreTable, mix: TrafficMix | None) -> ScoreTable:
