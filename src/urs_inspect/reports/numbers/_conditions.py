@@ -3,6 +3,7 @@ ranked together.
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -70,11 +71,9 @@ class Conditions:
     @property
     def data(self) -> str:
         """The dataset, and the first digits of its hash."""
-        return (
-            f"{self.dataset} (sha256 {self.dataset_sha256[:8]})"
-            if self.dataset_sha256
-            else self.dataset
-        )
+        if not self.dataset_sha256:
+            return self.dataset
+        return f"{self.dataset} (sha256 {self.dataset_sha256[:8]})"
 
     def differences(self, first: "Conditions") -> list[str]:
         """Why scores may not be compared with the first ones, one sentence per reason."""
@@ -109,21 +108,20 @@ def conditions_of(answers: pd.DataFrame) -> Conditions:
 
 def prompts_of(answers: pd.DataFrame) -> Prompts:
     """The prompts with which the answers of one log were judged."""
-    known = answers.loc[
-        answers["prompt_sha256"] != "", ["intent", "language", "judge_language", "prompt_sha256"]
-    ]
-    return {
-        (str(intent), str(language)): f"{judge_language}/{sha256}"
-        for intent, language, judge_language, sha256 in known.drop_duplicates().itertuples(
-            index=False
-        )
-    }
+    judged = answers[answers["prompt_sha256"] != ""]
+    columns = judged[["intent", "language", "judge_language", "prompt_sha256"]]
+    known = columns.drop_duplicates()
+    prompts = {}
+    for intent, language, judge_language, sha256 in known.itertuples(index=False):
+        prompts[str(intent), str(language)] = f"{judge_language}/{sha256}"
+    return prompts
 
 
 def digest_of(prompts: Prompts) -> str:
     """First digits of a hash over prompts."""
     named = sorted({f"{intent}/{prompt}" for (intent, _), prompt in prompts.items()})
-    return hashlib.sha256("\n".join(named).encode()).hexdigest()[:8]
+    digest = hashlib.sha256("\n".join(named).encode())
+    return digest.hexdigest()[:8]
 
 
 def version_number(version: str) -> str:
@@ -135,18 +133,13 @@ def differences(mine: Mapping[str, Any], first: Mapping[str, Any], reasons: Reas
     """Why results may not be compared with the first ones, one sentence per reason; empty if they
     may.
     """
-    sentences = (
-        next(
-            (
-                text.format(**mine, first=first)
-                for name, text in parts.items()
-                if mine[name] != first[name]
-            ),
-            "",
-        )
-        for parts in reasons
-    )
-    return [sentence for sentence in sentences if sentence]
+    sentences = []
+    for reason in reasons:
+        for name, text in reason.items():
+            if mine[name] != first[name]:
+                sentences.append(text.format(**mine, first=first))
+                break
+    return sentences
 
 
 def changed(mine: Mapping[_Name, str], first: Mapping[_Name, str]) -> list[_Name]:
@@ -225,18 +218,22 @@ class _Block:
 
     @property
     def prompts(self) -> Prompts:
-        return {kind: prompt for entry in self.entries for kind, prompt in entry.prompts.items()}
+        prompts: dict[tuple[str, str], str] = {}
+        for entry in self.entries:
+            prompts |= entry.prompts
+        return prompts
 
     @property
     def questions(self) -> frozenset[str]:
         return frozenset.intersection(*(entry.questions for entry in self.entries))
 
     def takes(self, entry: _Entry) -> bool:
-        return (
-            self.most.conditions.key == entry.conditions.key
-            and not changed(self.prompts, entry.prompts)
-            and _SHARE * len(self.questions & entry.questions) >= len(self.most.questions)
-        )
+        if self.most.conditions.key != entry.conditions.key:
+            return False
+        if changed(self.prompts, entry.prompts):
+            return False
+        common = len(self.questions & entry.questions)
+        return _SHARE * common >= len(self.most.questions)
 
 
 def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
@@ -251,9 +248,11 @@ def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
     """
     entries = sorted(_entries(table), key=lambda entry: (-len(entry.questions), entry.model))
     groups = comparable_groups(entries, lambda group, entry: not _Block(group).takes(entry))
-    blocks = sorted(
-        map(_Block, groups), key=lambda block: (-len(block.entries), -len(block.questions))
-    )
+
+    def size(block: _Block) -> tuple[int, int]:
+        return len(block.entries), len(block.questions)
+
+    blocks = sorted(map(_Block, groups), key=size, reverse=True)
     return tuple(_answers(block, blocks[0]) for block in blocks)
 
 
@@ -261,41 +260,43 @@ def _entries(table: pd.DataFrame) -> list[_Entry]:
     """The runs, in one log or in parts: logs of one model about other questions, as one for each
     language.
     """
-    logs = [
-        _Entry(
-            str(rows["model"].iloc[0]),
-            conditions_of(rows),
-            prompts_of(rows),
-            rows,
-            frozenset(rows["question"]),
+    logs = []
+    for _, rows in table.groupby("log", sort=True):
+        entry = _Entry(
+            model=str(rows["model"].iloc[0]),
+            conditions=conditions_of(rows),
+            prompts=prompts_of(rows),
+            table=rows,
+            questions=frozenset(rows["question"]),
         )
-        for _, rows in table.groupby("log", sort=True)
-    ]
+        logs.append(entry)
 
     def differ(parts: Sequence[_Entry], log: _Entry) -> bool:
         first = parts[0]
-        prompts = _Block(parts).prompts
-        return (first.model, first.conditions.key) != (log.model, log.conditions.key) or bool(
-            changed(prompts, log.prompts)
-        )
+        if first.model != log.model or first.conditions.key != log.conditions.key:
+            return True
+        return bool(changed(_Block(parts).prompts, log.prompts))
 
-    return [
-        replace(
-            parts[0],
-            prompts=_Block(parts).prompts,
-            table=pd.concat([part.table for part in parts]),
-            questions=frozenset[str]().union(*(part.questions for part in parts)),
-        )
-        for parts in comparable_groups(logs, differ)
-    ]
+    return [_joined(parts) for parts in comparable_groups(logs, differ)]
+
+
+def _joined(parts: Sequence[_Entry]) -> _Entry:
+    """The logs of a run as one."""
+    questions = frozenset[str]().union(*(part.questions for part in parts))
+    table = pd.concat([part.table for part in parts])
+    return replace(parts[0], prompts=_Block(parts).prompts, table=table, questions=questions)
 
 
 def _answers(block: _Block, first: _Block) -> BlockAnswers:
     table = pd.concat([entry.table for entry in block.entries], ignore_index=True)
+    attempted_by_all = table[table["question"].isin(block.questions)]
+    differs: list[str] = []
+    if block is not first:
+        differs = _reasons(block, first)
     return BlockAnswers(
         conditions=replace(block.most.conditions, prompts=digest_of(block.prompts)),
-        differs_from_first=() if block is first else tuple(_reasons(block, first)),
-        table=table[table["question"].isin(block.questions)].reset_index(drop=True),
+        differs_from_first=tuple(differs),
+        table=attempted_by_all.reset_index(drop=True),
         models=tuple(entry.model for entry in block.entries),
         unlike=Unlike(_structured(block), _attempted(block), len(block.questions)),
     )
@@ -304,10 +305,12 @@ def _answers(block: _Block, first: _Block) -> BlockAnswers:
 def _structured(block: _Block) -> dict[str, int]:
     percent: dict[str, int] = {}
     for entry in block.entries:
-        share = entry.table["structured"].mean()
-        if share == share:
-            percent[entry.model] = round(100 * float(share))
-    return percent if len(set(percent.values())) > 1 else {}
+        share = float(entry.table["structured"].mean())
+        if not math.isnan(share):
+            percent[entry.model] = round(100 * share)
+    if len(set(percent.values())) < 2:
+        return {}
+    return percent
 
 
 def _attempted(block: _Block) -> dict[str, int]:
@@ -318,10 +321,11 @@ def _attempted(block: _Block) -> dict[str, int]:
 
 def _reasons(block: _Block, first: _Block) -> list[str]:
     reasons = block.most.conditions.differences(first.most.conditions)
-    if other := changed(block.prompts, first.prompts):
+    other_prompts = changed(block.prompts, first.prompts)
+    if other_prompts:
         reasons.append(
-            f"Judged with other prompts: they differ for {len(other)} of the kinds of cases that"
-            " both have."
+            f"Judged with other prompts: they differ for {len(other_prompts)} of the kinds of"
+            " cases that both have."
         )
     return reasons or [_too_few_in_common(block, first)]
 

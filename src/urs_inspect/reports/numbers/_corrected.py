@@ -108,7 +108,8 @@ class CorrectedMeans:
     @property
     def trusted(self) -> bool:
         """Whether a report may begin with these means."""
-        return self.human.weighted or not any(each.is_unlike for each in self.from_all)
+        is_sample = not any(compared.is_unlike for compared in self.from_all)
+        return self.human.weighted or is_sample
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -156,7 +157,9 @@ def correct_means(
         enough = [model for model, n in enumerate(rated.counts[ALL]) if n >= FEWEST_RATED]
     confounded = _confounded(rated.scores, enough)
     best = [model for model in enough if model not in confounded]
-    best.sort(key=lambda model: -round(float(powered[ALL].corrected.values[model]), DIGITS))
+    if best:
+        corrected = powered[ALL].corrected.values
+        best.sort(key=lambda model: -round(float(corrected[model]), DIGITS))
     pairs, ranks = _compared(scores, powered, best, judged, resampling)
     ranks_of = dict(zip(best, ranks, strict=True))
     from_all: Sequence[FromAll] = ()
@@ -196,10 +199,11 @@ def _rated_scores(
     rated = matched.answers
     rows = {name: row for row, name in enumerate(table.facts.index[scores.common])}
     models = {name: model for model, name in enumerate(table.models[: scores.ranked])}
+    people_means = [float(np.mean(list(by_rater.values()))) for by_rater in rated["ratings"]]
     places = rated.assign(
         row=rated["question"].map(rows),
         column=rated["model"].map(models),
-        people=[float(np.mean(list(by_rater.values()))) for by_rater in rated["ratings"]],
+        people=people_means,
     )
     skipped = {}
     for needed in _NEEDED:
@@ -208,22 +212,28 @@ def _rated_scores(
     judge = scores.comparable[:, : scores.ranked]
     people, judge_of_rated, weights = _means_over_epochs(places, judge.shape)
     # Of a single answer the judges that count, where a part of a panel failed.
-    single = ~np.isnan(judge_of_rated) & (table.asked[scores.common][:, : scores.ranked] == 1)
+    asked = table.asked[scores.common][:, : scores.ranked]
+    single = ~np.isnan(judge_of_rated) & (asked == 1)
     raters = sorted(set().union(*places["ratings"]))
+    by_rater = None
+    if len(raters) > 1:
+        by_rater = _by_rater(places, raters, table.scale, judge.shape, human)
     rated_scores = RatedScores(
         judge,
         on_scale_of_judge(people, human.scale, table.scale),
         np.where(single, judge, judge_of_rated),
         weights,
-        _by_rater(places, raters, table.scale, judge.shape, human) if len(raters) > 1 else None,
+        by_rater,
     )
-    known = np.pad(~np.isnan(people), [(0, 0), (0, len(table.models) - scores.ranked)])
+    not_ranked = len(table.models) - scores.ranked
+    known = np.pad(~np.isnan(people), [(0, 0), (0, not_ranked)])
     counts = {}
     questions = {}
     for key in (ALL, *columns.groups):
         chosen = np.flatnonzero(np.isin(scores.common, columns.questions[key]))
         counts[key] = known[chosen].sum(axis=0).tolist()
-        if scores.common_weights.values[chosen].any() and max(counts[key]) >= FEWEST_RATED:
+        has_weight = scores.common_weights.values[chosen].any()
+        if has_weight and max(counts[key]) >= FEWEST_RATED:
             questions[key] = chosen
     return _Rated(rated_scores, raters, skipped, counts, questions)
 
@@ -234,7 +244,8 @@ def _means_over_epochs(places: pd.DataFrame, shape: tuple[int, ...]) -> Floats:
     Shape (3, questions, models).
     """
     cells = places.groupby(["row", "column"])[["people", "score", "weight"]].mean()
-    rows, columns = (cells.index.get_level_values(level).to_numpy(np.int64) for level in (0, 1))
+    rows = cells.index.get_level_values("row").to_numpy(np.int64)
+    columns = cells.index.get_level_values("column").to_numpy(np.int64)
     means = np.full((3, *shape), np.nan)
     means[:, rows, columns] = cells.to_numpy().T
     return means
@@ -253,14 +264,14 @@ def _by_rater(
     """
     shares, parts = np.zeros((2, *shape, len(raters)))
     epochs = place.groupby(["row", "column"])["ratings"].transform("size")
-    for row, column, ratings, answers in zip(
-        place["row"], place["column"], place["ratings"], epochs, strict=True
-    ):
+    cells = zip(place["row"], place["column"], place["ratings"], epochs, strict=True)
+    for row, column, ratings, answers in cells:
+        share = 1 / (len(ratings) * answers)
         for rater, rating in ratings.items():
             cell = (int(row), int(column), raters.index(rater))
-            share = 1 / (len(ratings) * answers)
+            rescaled = on_scale_of_judge(np.array(rating), human.scale, scale)
             shares[cell] += share
-            parts[cell] += share * float(on_scale_of_judge(np.array(rating), human.scale, scale))
+            parts[cell] += share * float(rescaled)
     return ByRater(shares, parts)
 
 
@@ -280,11 +291,12 @@ def _means_table(
         people = mean_estimates(part.people, level, scale)
         for model, rank in ranks.items():
             n = rated.counts[key][model]
-            if n >= FEWEST_RATED:
-                place = rank if key == ALL else (None, None)
-                means = (judged.means[key][model], corrected[model], people[model])
-                worth = _worth(part, model, weights[:, model])
-                rows.append((judged.names[model], key, *place, *means, n, *worth))
+            if n < FEWEST_RATED:
+                continue
+            place = rank if key == ALL else (None, None)
+            means = (judged.means[key][model], corrected[model], people[model])
+            worth = _worth(part, model, weights[:, model])
+            rows.append((judged.names[model], key, *place, *means, n, *worth))
     for model, (name, mean) in enumerate(zip(judged.names, judged.means[ALL], strict=True)):
         if model not in ranks:
             means = (mean, _UNKNOWN, _UNKNOWN)
@@ -298,7 +310,8 @@ def _confounded(rated: RatedScores, models: Sequence[int]) -> list[int]:
     """Models outside the largest group that enough ratings by the same people link."""
     if rated.raters is None or len(models) < 2:
         return []
-    linked = ratings_by_same_raters(rated.raters.shares.sum(axis=0)) >= FEWEST_BY_SAME_RATERS
+    shared_ratings = ratings_by_same_raters(rated.raters.shares.sum(axis=0))
+    linked = shared_ratings >= FEWEST_BY_SAME_RATERS
     groups: list[list[int]] = []
     for model in models:
         reached = [group for group in groups if linked[model, group].any()]
@@ -321,19 +334,20 @@ def _compared(
     if not best:
         return pd.DataFrame(columns=_PAIRS), ()
     means = contrast(powered[ALL].corrected, np.eye(scores.ranked)[:, best])
-    missing = ratio(scores.table.missing.sum(axis=0), scores.table.asked.sum(axis=0))[best]
+    table = scores.table
+    missing = ratio(table.missing.sum(axis=0), table.asked.sum(axis=0))[best]
+    scored = 1 - missing
 
     def filled(score: float) -> MeanDraws:
-        values, draws = (
-            part * (1 - missing) + score * missing for part in (means.values, means.draws)
-        )
+        values = means.values * scored + score * missing
+        draws = means.draws * scored + score * missing
         return MeanDraws(values, draws, means.n, means.seed)
 
-    lowest, highest = scores.table.scale
+    lowest, highest = table.scale
     return compare_means(
         means,
         (filled(lowest), filled(highest)),
-        [scores.table.models[model] for model in best],
+        [table.models[model] for model in best],
         judged,
         resampling,
         (lowest - highest, highest - lowest),
@@ -353,10 +367,12 @@ def compare_means(
     Returns `CorrectedMeans.pairs` and the ranks that each model may have. `worst` are the means if
     each missing score were the lowest, and the highest.
     """
-    pairs = [
-        pair if means.values[pair[0]] >= means.values[pair[1]] else pair[::-1]
-        for pair in all_pairs(len(models))
-    ]
+    pairs = []
+    for one, other in all_pairs(len(models)):
+        if means.values[one] >= means.values[other]:
+            pairs.append((one, other))
+        else:
+            pairs.append((other, one))
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     own = np.eye(len(models))
     low, high = worst
@@ -367,33 +383,29 @@ def compare_means(
         means.seed,
     )
     differences = contrast(means, own[:, first] - own[:, second])
-    tested = mean_differences(
-        differences,
-        pairs,
-        resampling.level,
-        worst=worst_p_values(least.values, p_values(least)),
-        scale=scale,
-    )
-    better = {frozenset(lead): lead[0] for lead in judged.leads}
+    p_worst = worst_p_values(least.values, p_values(least))
+    tested = mean_differences(differences, pairs, resampling.level, worst=p_worst, scale=scale)
+    better_by_judge = {frozenset(lead): lead[0] for lead in judged.leads}
     rows = []
     for pair in tested:
         names = (models[pair.first], models[pair.second])
+        better = better_by_judge.get(frozenset(names), "")
         tests = (pair.difference, pair.p, pair.p_holm, pair.p_worst)
-        rows.append((*names, better.get(frozenset(names), ""), verdict_of(pair), *tests))
-    ranks = rank_intervals(
-        len(models), [(pair.first, pair.second) for pair in tested if pair.significant]
-    )
+        rows.append((*names, better, verdict_of(pair), *tests))
+    significant = [(pair.first, pair.second) for pair in tested if pair.significant]
+    ranks = rank_intervals(len(models), significant)
     return pd.DataFrame(rows, columns=_PAIRS), ranks
 
 
-def _worth(found: PoweredMeans, model: int, weights: Floats) -> tuple[float, float]:
+def _worth(powered: PoweredMeans, model: int, weights: Floats) -> tuple[float, float]:
     """How many equal ratings alone are as precise as those with the judge.
 
     And how many more ratings halve the interval. Weights are those of a model's ratings, NaN where
     an answer was not rated.
     """
-    draws = (part.draws[:, model] for part in (found.corrected, found.people, found.predicted))
-    whole, alone, floor = (float(np.nanvar(part)) for part in draws)
+    whole = float(np.nanvar(powered.corrected.draws[:, model]))
+    alone = float(np.nanvar(powered.people.draws[:, model]))
+    floor = float(np.nanvar(powered.predicted.draws[:, model]))
     if min(whole, alone) < _NO_SPREAD:
         return math.nan, math.nan
     given = weights[~np.isnan(weights)]
@@ -402,7 +414,9 @@ def _worth(found: PoweredMeans, model: int, weights: Floats) -> tuple[float, flo
         return worth, math.nan
     # More ratings reduce only the part of the variance that they make themselves.
     needed = (whole - floor) * len(given) / (whole / 4 - floor)
-    return worth, math.ceil(needed - len(given)) if needed <= len(weights) else math.nan
+    if needed > len(weights):
+        return worth, math.nan
+    return worth, math.ceil(needed - len(given))
 
 
 def _from_all(
@@ -416,31 +430,42 @@ def _from_all(
 
     Of all models together, and of each one with enough rated answers.
     """
-    own = rated.judge - np.average(rated.judge, axis=0, weights=scores.common_weights.values)
+    means = np.average(rated.judge, axis=0, weights=scores.common_weights.values)
+    above_mean = rated.judge - means
     weights = np.where(np.isnan(rated.people), 0.0, rated.weights)
     questions = np.flatnonzero(weights.any(axis=1))
-    of_models = weights[questions][:, enough]
-    scored = of_models * own[questions][:, enough]
-    above = np.column_stack([(weights * own)[questions].sum(axis=1), scored])
-    below = np.column_stack([weights[questions].sum(axis=1), of_models])
+    weights_of_models = weights[questions][:, enough]
+    sums_of_models = weights_of_models * above_mean[questions][:, enough]
+    weights_of_all = weights[questions].sum(axis=1)
+    sums_of_all = (weights * above_mean)[questions].sum(axis=1)
+    above = np.column_stack([sums_of_all, sums_of_models])
+    below = np.column_stack([weights_of_all, weights_of_models])
     column = MeanColumn(questions, np.hstack([above, below]))
-    [sums] = bootstrap_means([column], len(own), **how)
+    [sums] = bootstrap_means([column], len(above_mean), **how)
     several = above.shape[1]
-    counts = np.concatenate([[len(questions)], np.count_nonzero(of_models, axis=0)])
-    off = MeanDraws(
+    questions_of_models = np.count_nonzero(weights_of_models, axis=0)
+    counts = np.concatenate([[len(questions)], questions_of_models])
+    drawn = None
+    if sums.drawn is not None:
+        drawn = np.minimum(sums.drawn[:several], counts)
+    differences = MeanDraws(
         ratio(sums.values[:several], sums.values[several:]),
         ratio(sums.draws[:, :several], sums.draws[:, several:]),
         counts,
         sums.seed,
-        None if sums.drawn is None else np.minimum(sums.drawn[:several], counts),
+        drawn,
     )
-    spreads = [own.std(), *own[:, enough].std(axis=0)]
-    named = ["", *(names[model] for model in enough)]
-    found = []
+    spreads = [above_mean.std(), *above_mean[:, enough].std(axis=0)]
+    names_of_rated = ["", *(names[model] for model in enough)]
+    estimates = mean_estimates(differences)
+    p_of_differences = p_values(differences)
+    compared = []
     for name, difference, spread, p in zip(
-        named, mean_estimates(off), spreads, p_values(off), strict=True
+        names_of_rated, estimates, spreads, p_of_differences, strict=True
     ):
-        deviations = abs(difference.value) / spread if spread > 0 else 0.0
-        least = _UNLIKE_P / len(enough) if name else _UNLIKE_P
-        found.append(FromAll(name, difference, deviations, float(p), least))
-    return found
+        deviations = 0.0
+        if spread > 0:
+            deviations = abs(difference.value) / spread
+        least_p = _UNLIKE_P / len(enough) if name else _UNLIKE_P
+        compared.append(FromAll(name, difference, deviations, float(p), least_p))
+    return compared

@@ -74,14 +74,18 @@ class Prices:
             Exception
         ):  # a model that is in no table is looked up through its provider, which may need a key
             return None
-        return None if info is None else info.cost
+        if info is None:
+            return None
+        return info.cost
 
     def cost(self, model: str, input_tokens: Amount, output_tokens: Amount) -> Amount | None:
         """US dollars of a model's tokens; None if its price is not known."""
         price = self.of(model)
         if price is None:
             return None
-        return input_tokens * (price.input / _MILLION) + output_tokens * (price.output / _MILLION)
+        of_input = input_tokens * (price.input / _MILLION)
+        of_output = output_tokens * (price.output / _MILLION)
+        return of_input + of_output
 
 
 def load_prices(file: Path | None) -> Prices:
@@ -93,9 +97,10 @@ def load_prices(file: Path | None) -> Prices:
         raise InputError(
             f"--prices: {file}: the file must name models, each with its prices; {_PRICE}"
         )
-    return Prices(
-        {str(model): _price(price, f"--prices: {file}: {model}") for model, price in raw.items()}
-    )
+    prices = {}
+    for model, price in raw.items():
+        prices[str(model)] = _price(price, f"--prices: {file}: {model}")
+    return Prices(prices)
 
 
 _PRICE = (
@@ -107,15 +112,18 @@ def _price(given: object, place: str) -> ModelCost:
     """The prices of one model, each a number of at least 0."""
     if not isinstance(given, dict):
         raise InputError(f"{place}: must have prices, is {given}; {_PRICE}")
-    if missing := [part for part in ModelCost.model_fields if part not in given]:
+    missing = [part for part in ModelCost.model_fields if part not in given]
+    if missing:
         raise InputError(f"{place}: {choices(missing)} missing; {_PRICE}")
+    prices = {}
     for part in ModelCost.model_fields:
         # YAML reads 1e-3 as a text.
-        if not 0 <= number_of(given[part]) < math.inf:
+        prices[part] = number_of(given[part])
+        if not 0 <= prices[part] < math.inf:
             raise InputError(
                 f"{place} / {part}: must be a number of at least 0, is {given[part]}; {_PRICE}"
             )
-    return ModelCost(**{part: number_of(given[part]) for part in ModelCost.model_fields})
+    return ModelCost(**prices)
 
 
 def with_costs(answers: Answers, prices: Prices) -> Answers:
@@ -123,14 +131,14 @@ def with_costs(answers: Answers, prices: Prices) -> Answers:
     table = answers.table.copy()
     for cost, names, kind in (("cost", "base_model", ""), ("judge_cost", "judges", "judge_")):
         for models, rows in table[table[cost].isna()].groupby(names):
-            found = [prices.own.get(model) for model in str(models).split(", ")]
-            price = found[0]
-            if price is not None and all(one == price for one in found):
-                sent = rows[f"{kind}input_tokens"]
-                received = rows[f"{kind}output_tokens"]
-                table.loc[rows.index, cost] = (
-                    sent * price.input + received * price.output
-                ) / _MILLION
+            prices_of_models = [prices.own.get(model) for model in str(models).split(", ")]
+            price = prices_of_models[0]
+            if price is None or any(other != price for other in prices_of_models):
+                continue
+            sent = rows[f"{kind}input_tokens"]
+            received = rows[f"{kind}output_tokens"]
+            of_a_million = sent * price.input + received * price.output
+            table.loc[rows.index, cost] = of_a_million / _MILLION
     return replace(answers, table=table)
 
 
@@ -158,10 +166,11 @@ class Lengths:
 
 def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> Lengths:
     """Lengths without a log."""
-    reply, verdict = (
-        amount if judgement is None else Amount.exactly(judgement)
-        for amount in (_JUDGEMENT, _VERDICT)
-    )
+    reply = _JUDGEMENT
+    verdict = _VERDICT
+    if judgement is not None:
+        reply = Amount.exactly(judgement)
+        verdict = reply
     about_answers: tuple[str, ...] = (
         (
             "An answer is assumed to be as long as its reference, from half to twice as long, and"
@@ -176,7 +185,9 @@ def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> 
     def length(_model: str, _language: str, reference: Amount | None) -> Amount:
         if answer is not None:
             return Amount.exactly(answer)
-        return _WITHOUT_REFERENCE if reference is None else reference * _OF_REFERENCE
+        if reference is None:
+            return _WITHOUT_REFERENCE
+        return reference * _OF_REFERENCE
 
     way = " (--from reply=TOKENS)"
 
@@ -219,10 +230,10 @@ class TokenCounter:
     def messages(self, *texts: str) -> Amount:
         """Tokens of messages, each with the few that mark it."""
         parts = [self.count(text) for text in texts if text]
-        found = Amount.exactly(_PER_MESSAGE * len(parts))
+        tokens = Amount.exactly(_PER_MESSAGE * len(parts))
         for part in parts:
-            found += part
-        return found
+            tokens += part
+        return tokens
 
 
 def count_by_rule(text: str) -> Amount:
@@ -255,11 +266,11 @@ def load_counter(tokenizer: Path | None) -> TokenCounter:
         raise InputError(f"--tokenizer: cannot read '{file}': {error}") from error
 
     def count(text: str) -> Amount:
-        return Amount.exactly(len(loaded.encode(text, add_special_tokens=False).ids))
+        encoded = loaded.encode(text, add_special_tokens=False)
+        return Amount.exactly(len(encoded.ids))
 
-    return TokenCounter(
-        count, f"Tokens are counted with {file.name} of {file.parent.name}, for every model."
-    )
+    assumption = f"Tokens are counted with {file.name} of {file.parent.name}, for every model."
+    return TokenCounter(count, assumption)
 
 
 _SEPARATOR = ", "
@@ -278,19 +289,19 @@ def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
         models = {(str(sample.id), sample.epoch): sample.model_usage for sample in samples}
         for row in part[columns].to_dict("records"):
             judges = str(row["judges"]).split(_SEPARATOR)
-            own, together = (Usage(*(row[name] for name in names)) for names in (_OWN, _JUDGES))
-            used = models.get((row["question"], row["epoch"]), {})
-            if len(judges) == 1:
-                parts = [together.received]
-            elif known := usage_by_judge(row["base_model"], judges, used, own, together):
-                parts = [usage.received for usage in known.values()]
-            else:
-                shared.update(judges)
-                parts = [together.received / len(judges)] * len(judges)
-            rows += [
-                (judge, row["language"], tokens)
-                for judge, tokens in zip(judges, parts, strict=True)
-            ]
+            together = Usage(*(row[name] for name in _JUDGES))
+            parts = [together.received]
+            if len(judges) > 1:
+                own = Usage(*(row[name] for name in _OWN))
+                used = models.get((row["question"], row["epoch"]), {})
+                known = usage_by_judge(row["base_model"], judges, used, own, together)
+                if known is None:
+                    shared.update(judges)
+                    parts = [together.received / len(judges)] * len(judges)
+                else:
+                    parts = [usage.received for usage in known.values()]
+            for judge, tokens in zip(judges, parts, strict=True):
+                rows.append((judge, row["language"], tokens))
     return pd.DataFrame(rows, columns=["judge", "language", "tokens"]), frozenset(shared)
 
 
@@ -312,9 +323,9 @@ def measured_lengths(
     share where it counts the panel as a whole.
     """
     names = list(logs)
-    found = read_answers(names)
-    answers = _by_name(found.table, "base_model", "output_tokens")
-    replies, shared = judge_replies(found.table)
+    logged = read_answers(names)
+    answers = _by_name(logged.table, "base_model", "output_tokens")
+    replies, shared = judge_replies(logged.table)
     judgements = _by_name(replies, "judge", "tokens")
     if not answers and not judgements:
         raise InputError(f"--from: no usage of tokens in: {', '.join(names)}")
@@ -329,31 +340,27 @@ def measured_lengths(
         measured = judgements.get(judge, {}).get(language) or pooled_judgements.get(language)
         return measured or otherwise.judgement(judge, language)
 
-    one_language = len({*pooled_answers, *pooled_judgements}) == 1
-    left_out = [
-        *(
-            [
-                "The logs have answers in one language: lengths in others are assumed as without a"
-                " log."
-            ]
-            * one_language
-        ),
-        *(f"{LEFT_OUT}: {sentence}" for sentence in found.left_out),
-    ]
-    shares = sorted(shared & set(judges)) if judges else sorted(shared)
+    about_answers = _about("Answers", models, answers, otherwise.about_answers)
+    languages = {*pooled_answers, *pooled_judgements}
+    if len(languages) == 1:
+        about_answers.append(
+            "The logs have answers in one language: lengths in others are assumed as without a log."
+        )
+    about_answers += [f"{LEFT_OUT}: {sentence}" for sentence in logged.left_out]
+    about_judgements = _about("Replies", judges, judgements, otherwise.about_judgements)
+    if judges:
+        shared = shared & set(judges)
+    for name in sorted(shared):
+        about_judgements.append(
+            f"The log counts the panel of {name} as a whole: an equal share of its tokens is"
+            " taken for each judge."
+        )
     return Lengths(
         answer=answer,
         judgement=judgement,
         verdict=otherwise.verdict,
-        about_answers=(*_about("Answers", models, answers, otherwise.about_answers), *left_out),
-        about_judgements=(
-            *_about("Replies", judges, judgements, otherwise.about_judgements),
-            *(
-                f"The log counts the panel of {name} as a whole: an equal share of its tokens is"
-                " taken for each judge."
-                for name in shares
-            ),
-        ),
+        about_answers=tuple(about_answers),
+        about_judgements=tuple(about_judgements),
         about_verdicts=otherwise.about_verdicts,
     )
 
@@ -362,26 +369,24 @@ def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
     lengths: ByName = {}
     for (model, language), known in table[table[column] > 0].groupby([name, "language"])[column]:
         estimate = student_interval(known.astype(float).tolist())
-        low, high = (
-            estimate.value if math.isnan(end) else end for end in (estimate.low, estimate.high)
-        )
-        lengths.setdefault(str(model), {})[str(language)] = Amount(
-            max(0.0, low), estimate.value, high
-        )
+        amount = Amount.exactly(estimate.value)
+        if not math.isnan(estimate.low):
+            amount = Amount(max(0.0, estimate.low), estimate.value, estimate.high)
+        lengths.setdefault(str(model), {})[str(language)] = amount
     return lengths
 
 
 def _pooled(measured: Mapping[str, Mapping[str, Amount]]) -> dict[str, Amount]:
     """By language the mean over models, from the lowest to the highest of them."""
-    languages = sorted({language for lengths in measured.values() for language in lengths})
-    found = {}
+    languages = sorted(set().union(*measured.values()))
+    pooled = {}
     for language in languages:
         parts = [lengths[language] for lengths in measured.values() if language in lengths]
         mean = math.fsum(part.expected for part in parts) / len(parts)
-        found[language] = Amount(
-            min(part.low for part in parts), mean, max(part.high for part in parts)
-        )
-    return found
+        low = min(part.low for part in parts)
+        high = max(part.high for part in parts)
+        pooled[language] = Amount(low, mean, high)
+    return pooled
 
 
 def _about(
@@ -390,17 +395,21 @@ def _about(
     """Where the lengths of each model come from, a sentence each."""
     if not measured:
         return [f"{what}: the logs count no tokens of them.", *otherwise]
-    known = [name for name in dict.fromkeys(names) if name in measured]
-    unknown = [name for name in dict.fromkeys(names) if name not in measured]
-    lines = [
-        f"{what} of {name} are taken to be as long as measured: {_words(measured[name])}."
-        for name in known
-    ]
+    unknown = []
+    lines = []
+    for name in dict.fromkeys(names):
+        if name in measured:
+            words = _words(measured[name])
+            lines.append(f"{what} of {name} are taken to be as long as measured: {words}.")
+        else:
+            unknown.append(name)
     if unknown or not names:
-        of = f" of {', '.join(unknown)}, which the logs do not have," if unknown else ""
+        subject = what
+        if unknown:
+            subject += f" of {', '.join(unknown)}, which the logs do not have,"
         those = ", ".join(measured)
         pooled = _words(_pooled(measured))
-        lines.append(f"{what}{of} are taken to be as long as those of {those}, pooled: {pooled}.")
+        lines.append(f"{subject} are taken to be as long as those of {those}, pooled: {pooled}.")
     return lines
 
 

@@ -43,9 +43,12 @@ def length_ratios(scores: OrderedScores, answers: pd.DataFrame) -> pd.DataFrame:
     for place, model in enumerate(scores.table.models):
         differences = doublings[:, place] - doublings[:, 0]
         differences = differences[~np.isnan(differences)]
-        usual = float(np.median(differences)) if len(differences) else math.nan
-        overlap = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
-        rows[model] = 2**usual, overlap, len(differences)
+        usual = math.nan
+        if len(differences):
+            usual = float(np.median(differences))
+        not_longer = int((differences <= 0).sum())
+        not_shorter = int((differences >= 0).sum())
+        rows[model] = (2**usual, min(not_longer, not_shorter), len(differences))
     return pd.DataFrame.from_dict(
         rows,
         orient="index",
@@ -60,16 +63,16 @@ def _doublings(scores: OrderedScores, answers: pd.DataFrame) -> Any:
     Of several epochs the mean; NaN where an answer is empty or its length is not known.
     """
     questions = scores.table.facts.index[scores.common]
-    scored = answers[answers[FINAL].notna() & answers["question"].isin(questions)]
-    with_text = ~scored["outcome"].isin(NO_RESPONSE) & (scored["answer_length"] > 0)
+    is_common = answers["question"].isin(questions)
+    scored = answers[answers[FINAL].notna() & is_common]
+    is_response = ~scored["outcome"].isin(NO_RESPONSE)
+    with_text = is_response & (scored["answer_length"] > 0)
     doublings: pd.Series[float] = np.log2(scored["answer_length"].where(with_text))
     cells = doublings.groupby([scored["question"], scored["model"]])
-    means: pd.Series[float] = cells.mean().where(cells.count() == cells.size())
-    return (
-        means.unstack("model")
-        .reindex(index=questions, columns=list(scores.table.models))
-        .to_numpy(dtype=np.float64)
-    )
+    every_epoch_known = cells.count() == cells.size()
+    means: pd.Series[float] = cells.mean().where(every_epoch_known)
+    table = means.unstack("model").reindex(index=questions, columns=list(scores.table.models))
+    return table.to_numpy(dtype=np.float64)
 
 
 # --- leads and what a judge pays for length ---
@@ -116,23 +119,32 @@ def length_leads(
     doublings = _doublings(scores, answers)
     leads = []
     for place in range(1, scores.ranked):
-        known = ~np.isnan(doublings[:, 0] - doublings[:, place])
+        longer = doublings[:, 0] - doublings[:, place]
+        known = ~np.isnan(longer)
+        longer = longer[known]
         differences = (finals[:, 0] - finals[:, place])[known]
-        longer = (doublings[:, 0] - doublings[:, place])[known]
         if not len(longer):
             continue
-        lead = float(differences.mean())
+        points = float(differences.mean())
         gap = float(longer.mean())
-        tipping = lead / gap if gap > 0 < lead else math.nan
-        if tipping > HIGHEST - LOWEST:
-            tipping = math.inf
-        found = LengthLead(models[place], lead, gap, tipping)
+        lead = LengthLead(models[place], points, gap, _tipping(points, gap))
         if slope is not None and not math.isnan(slope.low):
             clusters = scores.common_clusters
-            own = None if clusters is None else clusters[known]
-            found = _without_length(found, differences, longer, slope, own, level)
-        leads.append(found)
+            if clusters is not None:
+                clusters = clusters[known]
+            lead = _without_length(lead, differences, longer, slope, clusters, level)
+        leads.append(lead)
     return tuple(leads)
+
+
+def _tipping(lead: float, doublings: float) -> float:
+    """Points for each doubling at which a lead would vanish, as in `LengthLead`."""
+    if lead <= 0 or doublings <= 0:
+        return math.nan
+    points = lead / doublings
+    if points > HIGHEST - LOWEST:
+        return math.inf
+    return points
 
 
 def people_slope(matched: Matched, answers: pd.DataFrame, human: HumanRatings) -> Estimate | None:
@@ -143,7 +155,8 @@ def people_slope(matched: Matched, answers: pd.DataFrame, human: HumanRatings) -
     hardly differ.
     """
     texts = answers[answers["answer_length"] > 0]
-    lengths = np.log2(texts["answer_length"]).groupby([texts["model"], texts["question"]]).mean()
+    log_lengths = np.log2(texts["answer_length"])
+    lengths = log_lengths.groupby([texts["model"], texts["question"]]).mean()
     rated = matched.answers.dropna(subset="score")
     keys = pd.MultiIndex.from_frame(rated[["model", "question"]])
     doublings = lengths.reindex(keys).to_numpy(dtype=np.float64)
@@ -160,9 +173,9 @@ def people_slope(matched: Matched, answers: pd.DataFrame, human: HumanRatings) -
     ).dropna()
     if len(rows) < FEWEST:
         return None
-    within = rows[["doublings", "beyond"]] - rows.groupby("model")[
-        ["doublings", "beyond"]
-    ].transform("mean")
+    both = ["doublings", "beyond"]
+    means_of_models = rows.groupby("model")[both].transform("mean")
+    within = rows[both] - means_of_models
     if within["doublings"].std() < _LEAST_SPREAD:
         return None
     return slope_through_origin(
@@ -171,7 +184,7 @@ def people_slope(matched: Matched, answers: pd.DataFrame, human: HumanRatings) -
 
 
 def _without_length(
-    found: LengthLead,
+    lead: LengthLead,
     differences: Floats,
     longer: Floats,
     slope: Estimate,
@@ -185,19 +198,22 @@ def _without_length(
     means = clustered_means(rest, clusters)
     value = float(means.values[0])
     groups = int(means.clusters[0])
-    error = math.hypot(float(means.errors[0]), found.doublings * error_of(slope))
+    error_of_price = lead.doublings * error_of(slope)
+    error = math.hypot(float(means.errors[0]), error_of_price)
     if groups < fewest_clusters(level):
-        return found
-    half = float(stdtrit(min(groups, slope.clusters) - 1, 0.5 + level / 2)) * error
+        return lead
+    freedom = min(groups, slope.clusters) - 1
+    half = float(stdtrit(freedom, 0.5 + level / 2)) * error
     most = float(HIGHEST - LOWEST)
     low = max(-most, value - half)
     high = min(most, value + half)
     without = Estimate(value, low, high, len(longer), groups, level)
+    verdict: Literal["keeps", "lost", "uncertain"] = "uncertain"
     if low > 0:
-        verdict: Literal["keeps", "lost", "uncertain"] = "keeps"
-    else:
-        verdict = "lost" if slope.low > 0 and found.doublings > 0 else "uncertain"
-    return replace(found, without=without, verdict=verdict)
+        verdict = "keeps"
+    elif slope.low > 0 and lead.doublings > 0:
+        verdict = "lost"
+    return replace(lead, without=without, verdict=verdict)
 
 
 # --- a regression on length, on request ---
@@ -233,7 +249,8 @@ def length_regression(
     if ranked < 2:
         return LengthRegression(_NO_MEANS, ranked, 0)
     doublings = _doublings(scores, answers)[:, :ranked]
-    used = int((~np.isnan(doublings).any(axis=1)).sum())
+    is_known = ~np.isnan(doublings).any(axis=1)
+    used = int(is_known.sum())
     if used < FEWEST:
         return LengthRegression(_NO_MEANS, ranked, used)
     finals = scores.comparable[:, :ranked]

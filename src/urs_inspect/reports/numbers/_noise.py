@@ -48,8 +48,9 @@ def noise_of(answers: pd.DataFrame, models: Sequence[str], level: float) -> Nois
     judges = list(dict.fromkeys(chain.from_iterable(scored["judge_finals"])))
     answered_again = scored.duplicated(["model", "question"]).any()
     judged_again = scored["earlier_judge_finals"].map(len).any()
+    is_repeated = answered_again or judged_again or len(judges) > 1
     clustered = bool((scored[CLUSTER] != "").any())
-    if not models or not (answered_again or judged_again or len(judges) > 1):
+    if not models or not is_repeated:
         return Noise(pd.DataFrame(), clustered, level)
     judgements = _judgements(scored, judges)
     scores = {str(name): rows for name, rows in judgements.groupby("model")}
@@ -74,7 +75,9 @@ def _judgements(scored: pd.DataFrame, judges: Sequence[str]) -> pd.DataFrame:
         given: list[tuple[str, float]] = []
         for finals in (last, *earlier):
             given += [(judge, score) for judge, score in finals.items() if not math.isnan(score)]
-        for judge, score in given or dict.fromkeys(judges, final).items():
+        if not given:
+            given = [(judge, final) for judge in judges]
+        for judge, score in given:
             if judge in judges:  # a judge that only judged before is not one of the panel
                 rows.append((model, question[place], place, judges.index(judge), score))
     return pd.DataFrame(rows, columns=["model", "question", "answer", "judge", "score"])
@@ -84,11 +87,17 @@ def _row(
     kind: str, first: str, second: str, split: VarianceComponents, level: float
 ) -> dict[str, object]:
     parts = pd.Series(split.parts())
+    whole = parts.sum()
     components = split.components
     shares = {}
     for source, (_, names) in SOURCES.items():
-        known = parts.sum() > 0 and not math.isnan(parts[names[0]])
-        shares[f"share_{source}"] = parts[list(names)].sum() / parts.sum() if known else math.nan
+        share = math.nan
+        if whole > 0 and not math.isnan(parts[names[0]]):
+            share = parts[list(names)].sum() / whole
+        shares[f"share_{source}"] = share
+    one_more_epoch = split.margin(level, epochs=split.epochs + 1)
+    one_more_judge = split.margin(level, judges=split.judges + 1)
+    judged_once_more = split.margin(level, judgements=2)
     return {
         "kind": kind,
         "first": first,
@@ -100,19 +109,17 @@ def _row(
         **shares,
         "margin": split.margin(level),
         "twice_the_questions": split.margin(level, questions=2 * split.questions),
-        "one_more_epoch": _if_known(
-            components["answer"], split.margin(level, epochs=split.epochs + 1)
-        ),
-        "one_more_judge": _if_known(
-            components["judge"], split.margin(level, judges=split.judges + 1)
-        ),
-        "judged_once_more": _if_known(components["judgement"], split.margin(level, judgements=2)),
+        "one_more_epoch": _if_known(components["answer"], one_more_epoch),
+        "one_more_judge": _if_known(components["judge"], one_more_judge),
+        "judged_once_more": _if_known(components["judgement"], judged_once_more),
     }
 
 
 def _if_known(variance: float, margin: float) -> float:
     """A margin, NaN where the variance that it would lessen is not known."""
-    return math.nan if math.isnan(variance) else margin
+    if math.isnan(variance):
+        return math.nan
+    return margin
 
 
 # --- panels of judges ---
@@ -147,7 +154,8 @@ class Panel:
 
 def panel_of(values: pd.DataFrame, labels: Floats | None, prompts: Clusters) -> Panel:
     known = values.notna().all(axis=1).to_numpy()
-    values = values[known].iloc[:, :MOST_JUDGES].rename(columns=str)
+    values = values[known].iloc[:, :MOST_JUDGES]
+    values = values.rename(columns=str)
     prompts = [prompt for prompt, kept in zip(prompts, known, strict=True) if kept]
     # What ratings have beyond a straight line on the label: another spread of a judge's scale is no
     # shared error.
@@ -155,11 +163,12 @@ def panel_of(values: pd.DataFrame, labels: Floats | None, prompts: Clusters) -> 
     if labels is not None:
         labels = labels[known]
         line = np.column_stack([line, labels])
-    errors = values - line @ np.linalg.lstsq(line, values.to_numpy())[0]
+    coefficients = np.linalg.lstsq(line, values.to_numpy())[0]
+    errors = values - line @ coefficients
     constant = [str(name) for name in values if len(errors) and np.allclose(errors[name], 0)]
-    return Panel(
-        values.drop(columns=constant), errors.drop(columns=constant), labels, prompts, constant
-    )
+    values = values.drop(columns=constant)
+    errors = errors.drop(columns=constant)
+    return Panel(values, errors, labels, prompts, constant)
 
 
 class PanelErrors(NamedTuple):
@@ -176,8 +185,9 @@ def panel_errors(panel: Panel) -> PanelErrors:
     def error(judges: pd.DataFrame) -> float:
         return panel_error(judges.to_numpy().T, panel.labels)
 
-    return PanelErrors(
-        error(values),
-        {name: error(values[[name]]) for name in panel.judges},
-        {name: error(values.drop(columns=name)) for name in panel.judges},
-    )
+    alone = {}
+    without = {}
+    for name in panel.judges:
+        alone[name] = error(values[[name]])
+        without[name] = error(values.drop(columns=name))
+    return PanelErrors(error(values), alone, without)
