@@ -117,7 +117,10 @@ def _of_run(votes: Sequence[Vote], run: str) -> Iterator[Vote]:
     identities = "\n".join(sorted(vote.identity for vote in votes))
     verdicts = hashlib.sha256(identities.encode()).hexdigest()
     for vote in votes:
-        yield replace(vote, identity=f"{run}/{verdicts}/{vote.identity}" if run else "")
+        identity = ""
+        if run:
+            identity = f"{run}/{verdicts}/{vote.identity}"
+        yield replace(vote, identity=identity)
 
 
 logger = getLogger(__name__)
@@ -342,7 +345,9 @@ def _identity(
 
 def _data(row: Row) -> dict[str, Any]:
     data = row.values.get("data")
-    return data if isinstance(data, dict) else {}
+    if not isinstance(data, dict):
+        return {}
+    return data
 
 
 def _cluster(path: Path, row: Row) -> str:
@@ -381,8 +386,8 @@ class HumanBattles:
 
     def styles(self, features: Sequence[str]) -> Floats:
         """Differences of style of the responses of each battle, shape (N, K)."""
-        decided = [self.asked[name] for name in self.outcomes]
-        return style_differences([_responses_of(ballot) for ballot in decided], features)
+        responses = [_responses_of(self.asked[name]) for name in self.outcomes]
+        return style_differences(responses, features)
 
     def facts(self) -> list[Facts]:
         """What is recorded about the comparison of each battle."""
@@ -395,7 +400,8 @@ class HumanBattles:
         """
         given = np.array([outcomes.get(name, math.nan) for name in self.outcomes])
         known = ~np.isnan(given)
-        return known, replace(self.battles.take(known), outcome=given[known])
+        decided = self.battles.take(known)
+        return known, replace(decided, outcome=given[known])
 
     def judged(self, outcomes: Mapping[str, float]) -> JudgedBallots:
         """The ballots of the models with votes, with people's votes and a judge's outcomes.
@@ -586,7 +592,8 @@ def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
     for file in _files(named):
         files.setdefault(local_path(file), file)
     logs = [path for path, file in files.items() if _is_log(file)]
-    kept = {log.location for log in finished_headers(logs, skipped, _TASK, also_foreign=True)}
+    finished = finished_headers(logs, skipped, _TASK, also_foreign=True)
+    kept = {log.location for log in finished}
     others = [path for path in files if path not in logs]
     copies = copies_of_files(others)
     if copies:
@@ -654,11 +661,10 @@ def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerd
     that could be parsed counts; choices of people do not.
     """
     wanted = {ballot.id: ballot for ballot in ballots}
-    read = [
-        item
-        for item in read_comparisons(str(log), "judge", people=False)
-        if item.facts and item.facts.get("judges") != [_HUMAN]
-    ]
+    read = []
+    for item in read_comparisons(str(log), "judge", people=False):
+        if item.facts and item.facts.get("judges") != [_HUMAN]:
+            read.append(item)
     outcomes: dict[str, float] = {}
     same = 0
     changed = 0
@@ -796,7 +802,9 @@ def _is_log(file: str) -> bool:
 
 def _awaits_people(sample: EvalSample) -> bool:
     score = choice_of(sample, people=False)
-    return score is not None and (score.metadata or {}).get("outcome") == AWAITING
+    if score is None or not score.metadata:
+        return False
+    return bool(score.metadata.get("outcome") == AWAITING)
 
 
 def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:

@@ -49,7 +49,9 @@ def read_comparisons(
             score = choice_of(sample, by_people)
             outcome = value_of(score, "outcome")
             if not math.isnan(outcome) or ballot.id not in comparisons:
-                facts = (score.metadata or {}) if score else {}
+                facts: dict[str, Any] = {}
+                if score is not None:
+                    facts = score.metadata or {}
                 comparisons[ballot.id] = Comparison(ballot, outcome, facts)
     if not comparisons:
         what = f"{argument}: no comparison in '{name}'; name a finished log of the task mad"
@@ -78,10 +80,10 @@ def read_judge_prior(name: str) -> JudgePrior:
             f"prior: none of {verdicts} in '{name}' could be parsed, so nothing is known of the"
             " judge"
         )
-    battles = [
-        Battle(item.ballot.model_a, item.ballot.model_b, item.outcome, item.ballot.instruction)
-        for item in known
-    ]
+    battles = []
+    for item in known:
+        ballot = item.ballot
+        battles.append(Battle(ballot.model_a, ballot.model_b, item.outcome, ballot.instruction))
     unparsed = len(comparisons) - len(known)
     return JudgePrior.of(battles_of(battles), judges_of(known), unparsed)
 
@@ -103,4 +105,5 @@ def holds_choices(log: EvalLog, people: bool) -> bool:
 
 def choice_of(sample: EvalSample, people: bool) -> Score | None:
     """The last score of a comparison that people, or judges, gave; None if there is none."""
-    return last_score(sample, "human_choice" if people else "pair_choice")
+    scorer = "human_choice" if people else "pair_choice"
+    return last_score(sample, scorer)

@@ -65,8 +65,12 @@ def without_checks_of_judges(logs: Sequence[EvalLog], skipped: list[str]) -> lis
 
 def reading_command(task: str) -> str:
     """The command that reads the logs of a task, as `urs-inspect report`; empty without one."""
-    command = _COMMANDS.get(task.removeprefix(PACKAGE)) if task.startswith(PACKAGE) else None
-    return f"urs-inspect {command}" if command else ""
+    if not task.startswith(PACKAGE):
+        return ""
+    command = _COMMANDS.get(task.removeprefix(PACKAGE))
+    if command is None:
+        return ""
+    return f"urs-inspect {command}"
 
 
 def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
@@ -78,7 +82,10 @@ def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
     for name, count in sorted(Counter(log.eval.task for log in logs).items()):
         command = reading_command(name)
         them = "it" if count == 1 else "them"
-        named.append(f"{count} of {name}" + (f" (`{command}` reads {them})" if command else ""))
+        group = f"{count} of {name}"
+        if command:
+            group += f" (`{command}` reads {them})"
+        named.append(group)
     logs_were = counted(len(logs), "log was", "logs were")
     return f"{logs_were} left out, not being of {task}: {', '.join(named)}."
 
@@ -114,7 +121,9 @@ def _files_of(name: str) -> list[Path]:
 
 
 def _path(name: str) -> Path:
-    return Path(unquote(urlparse(name).path) if name.startswith("file://") else name)
+    if name.startswith("file://"):
+        return Path(unquote(urlparse(name).path))
+    return Path(name)
 
 
 def _distinct_files(files: Iterable[Path]) -> list[str]:
@@ -198,7 +207,8 @@ def read_summaries(log: EvalLog, skipped: list[str]) -> list[EvalSampleSummary] 
 
 def nothing_left(what: str, names: Iterable[str], skipped: Iterable[str]) -> InputError:
     """The error where `what` is missing in all logs of these names, with what was skipped."""
-    return InputError("\n".join([f"{what} in: {', '.join(names)}", *skipped]))
+    lines = [f"{what} in: {', '.join(names)}", *skipped]
+    return InputError("\n".join(lines))
 
 
 def first_few(
@@ -206,7 +216,8 @@ def first_few(
 ) -> list[str]:
     """The first sentences about logs that were skipped, and how many more were skipped, and why."""
     few = list(sentences[:_FEW])
-    if (more := len(sentences) - _FEW) > 0:
+    more = len(sentences) - _FEW
+    if more > 0:
         logs_were = counted(more, f"more {what} was", f"more {what}s were")
         few.append(f"{logs_were} left out {why}.")
     return few
@@ -227,7 +238,8 @@ def finished_headers(
     unfinished ones are skipped if one finished, else the newest is named.
     """
     finished, unfinished = sorted_headers(names, skipped, task, also_foreign=also_foreign)
-    skipped += first_few(list(map(_about_unfinished, unfinished)), why="as they did not finish")
+    sentences = list(map(_about_unfinished, unfinished))
+    skipped += first_few(sentences, why="as they did not finish")
     return finished
 
 
@@ -280,11 +292,15 @@ def sorted_headers(
         skipped.append(about_copies(copies))
     own = list[EvalLog]()
     others = list[EvalLog]()
-    tasks = [PACKAGE + name for name in ([task] if isinstance(task, str) else task or ())]
+    names_of_tasks = [task] if isinstance(task, str) else task or ()
+    tasks = [PACKAGE + name for name in names_of_tasks]
     for log in logs:
-        if log.location not in copies:
-            wanted = _is_wanted(log.eval.task, tasks, also_foreign)
-            (own if wanted else others).append(log)
+        if log.location in copies:
+            continue
+        if _is_wanted(log.eval.task, tasks, also_foreign):
+            own.append(log)
+        else:
+            others.append(log)
     if others:
         skipped.append(of_other_tasks(others, tasks[0]))
     return _attempts(own, skipped)
@@ -329,7 +345,8 @@ def copies_of_files(files: Sequence[str]) -> dict[str, str]:
         first: dict[str, str] = {}
         for file in same_size if len(same_size) > 1 else ():
             with suppress(OSError), Path(file).open("rb") as opened:
-                original = first.setdefault(hashlib.file_digest(opened, "sha256").hexdigest(), file)
+                digest = hashlib.file_digest(opened, "sha256").hexdigest()
+                original = first.setdefault(digest, file)
                 if original != file:
                     copies[file] = original
     return copies
@@ -369,13 +386,16 @@ def _attempts(logs: Sequence[EvalLog], skipped: list[str]) -> tuple[list[EvalLog
     for log in logs:
         if log.status == "success":
             continue
-        if later := done.get(log.eval.task_id) or _finished_beside(log, folders):
+        later = done.get(log.eval.task_id) or _finished_beside(log, folders)
+        if later is not None:
             retried.append((log.location, later.location))
         else:
             newest[log.eval.task_id or log.location] = log
     if retried:
         one, other = map(short_name, retried[0])
-        more = f" (and {counted(len(retried) - 1, 'more such log')})" if len(retried) > 1 else ""
+        more = ""
+        if len(retried) > 1:
+            more = f" (and {counted(len(retried) - 1, 'more such log')})"
         skipped.append(f"{one} was left out: retried by {other}{more}.")
     return finished, list(newest.values())
 
@@ -422,14 +442,17 @@ def about_copies(copies: Mapping[str, str]) -> str:
     left, right = _distinct_ends(copy, original)
     if len(copies) == 1:
         return f"{left} was left out: it is a copy of {right}."
-    of = right if len(originals) == 1 else f"{len(originals):,} logs"
-    which = left if len(originals) == 1 else f"{left}, a copy of {right}"
-    return f"{counted(len(copies), 'copy', 'copies')} of {of} were left out, such as {which}."
+    copied = counted(len(copies), "copy", "copies")
+    if len(originals) == 1:
+        return f"{copied} of {right} were left out, such as {left}."
+    return f"{copied} of {len(originals):,} logs were left out, such as {left}, a copy of {right}."
 
 
 def _about_unfinished(log: EvalLog) -> str:
     ids = log.eval.dataset.sample_ids
-    samples = log.eval.dataset.samples or 0 if ids is None else len(ids)
+    samples = log.eval.dataset.samples or 0
+    if ids is not None:
+        samples = len(ids)
     wanted = samples * (log.eval.config.epochs or 1)
     running = "if it is no longer running, " if log.status == "started" else ""
     return (
@@ -445,9 +468,12 @@ def _done(log: EvalLog) -> int:
     Such a run may not have counted them.
     """
     try:
-        return sum(sample.error is None for sample in read_eval_log_sample_summaries(log.location))
+        samples = read_eval_log_sample_summaries(log.location)
     except Exception:  # a file that was not closed may raise anything
-        return log.results.completed_samples if log.results else 0
+        if log.results is None:
+            return 0
+        return log.results.completed_samples
+    return sum(sample.error is None for sample in samples)
 
 
 class Run(Protocol):

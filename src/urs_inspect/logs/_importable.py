@@ -58,7 +58,8 @@ def _names(present: Sequence[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for what, aliases in ALIASES.items():
         usual = [alias for alias in aliases if alias in present]
-        near = [nearest[key] for alias in aliases if (key := plain_name(alias)) in nearest]
+        plain = map(plain_name, aliases)
+        near = [nearest[alias] for alias in plain if alias in nearest]
         names[what] = next(iter([*usual, *near]), "")
     return names
 
@@ -82,13 +83,18 @@ class _Table:
 
     def different(self, *what: str) -> list[str]:
         """Different values of some columns, as texts."""
-        values = (value for name in what for value in self.values(name))
-        return sorted({str(value) for value in values if value not in (None, "")})
+        values = set()
+        for name in what:
+            values |= {str(value) for value in self.values(name) if value not in (None, "")}
+        return sorted(values)
 
     @property
     def asked(self) -> str:
         """What says which question it is; empty if nothing does."""
-        return next((what for what in ("question", "question_id") if self.has(what)), "")
+        for what in ("question", "question_id"):
+            if self.has(what):
+                return what
+        return ""
 
     def counted(self, *models: str) -> dict[str, Any]:
         """How many rows and questions there are, and models where columns name them."""
@@ -102,11 +108,12 @@ class _Table:
 
     def renamed(self, *what: str) -> dict[str, str]:
         """Columns that only `--columns` can name."""
-        return {
-            name: self.names[name]
-            for name in what
-            if self.has(name) and self.names[name] not in ALIASES[name]
-        }
+        renamed = {}
+        for name in what:
+            column = self.names[name]
+            if column and column not in ALIASES[name]:
+                renamed[name] = column
+        return renamed
 
     def found(
         self,
@@ -141,17 +148,23 @@ def _pairs(table: _Table) -> Importable | None:
     """Verdicts of a judge, or votes of people, on pairs."""
     pattern = _name_pattern(table.path)
     sides = next((pair for pair in _SIDES if table.has(*pair)), None)
-    if not table.asked or not table.has("verdict") or not (sides or pattern):
+    if not table.asked or not table.has("verdict"):
+        return None
+    if not sides and not pattern:
         return None
     given = Counter(label_key(value) for value in table.values("verdict"))
     given.pop("", None)
-    known = {*VERDICTS, *(label_key(name) for name in table.different("model_a", "model_b"))}
+    models = map(label_key, table.different("model_a", "model_b"))
+    known = {*VERDICTS, *models}
     unknown = sorted(given.keys() - known)
     weighted = any("." in key for key in unknown)
     if weighted or len(unknown) > _MOST_VALUES:
         return None
-    people = not table.has("judge") and bool(_PERSON.search(table.path.stem))
-    options = [] if sides else [f"--file-name {shlex.quote(pattern)}"]
+    names_people = bool(_PERSON.search(table.path.stem))
+    people = names_people and not table.has("judge")
+    options = []
+    if not sides:
+        options.append(f"--file-name {shlex.quote(pattern)}")
     if people:
         options.append("--people")
     elif not table.has("judge"):
@@ -234,7 +247,9 @@ def _scored_columns(table: _Table) -> Iterator[str]:
     for column in columns_of(table.rows):
         values = [row.values.get(column) for row in table.rows]
         given = {str(value).strip() for value in values if value is not None} - {""}
-        if column in read or _NO_SCORE.search(column) or not 0 < len(given) <= _MOST_VALUES:
+        if column in read or _NO_SCORE.search(column):
+            continue
+        if not given or len(given) > _MOST_VALUES:
             continue
         if all(_is_score(row, column) for row in table.rows):
             yield column
@@ -255,19 +270,25 @@ def _answers(table: _Table) -> Importable | None:
     if not answer and table.has("model") and "text" in columns_of(table.rows):
         answer = "text"
     by_model = table.has("model")
-    if not table.asked or not answer or not (by_model or answer not in ("answer", "text")):
+    if not table.asked or not answer:
+        return None
+    if not by_model and answer in ("answer", "text"):
         return None
     renamed = table.renamed(table.asked, "model", "answer")
-    constants = {} if by_model else {"model": "NAME"}
-    asked = {} if table.has("question") else {name: name for name in table.different("question_id")}
+    constants = {}
+    asked = {}
+    options = []
+    if not table.has("question"):
+        asked = {name: name for name in table.different("question_id")}
+        options.append("--questions QUESTIONS")
+    if not by_model:
+        constants["model"] = "NAME"
+        options.append("--set model=NAME")
     read = read_answers_file(table.path, Naming(renamed, constants), asked, [])
     contents: dict[str, Any] = {
         "answers": len(read),
-        "questions": len({one.asked for one in read}),
+        "questions": len({answer_read.asked for answer_read in read}),
     }
     if by_model:
         contents["models"] = choices(table.different("model"))
-    options = [] if table.has("question") else ["--questions QUESTIONS"]
-    if not by_model:
-        options.append("--set model=NAME")
     return table.found("answers", contents, renamed, options)

@@ -111,13 +111,14 @@ def read_judged_answers(logs: Iterable[str], skipped: list[str]) -> list[JudgedA
         if isinstance(judging, str):
             skipped.append(f"{short_name(log.location)} was left out: {judging}.")
             continue
-        own = [_answer(each, log, judging) for each in log.samples or [] if each.epoch == 1]
-        judged = [answer for answer in own if answer is not None]
-        if len(judged) < len(own):
-            missing = counted(len(own) - len(judged), "answer")
+        first_epoch = [sample for sample in log.samples or [] if sample.epoch == 1]
+        answers = [_answer(sample, log, judging) for sample in first_epoch]
+        judged = [answer for answer in answers if answer is not None]
+        if len(judged) < len(answers):
+            missing = counted(len(answers) - len(judged), "answer")
             skipped.append(
-                f"{short_name(log.location)}: {missing} of {len(own):,} left out, without a text or"
-                f" a number by {judging.name}."
+                f"{short_name(log.location)}: {missing} of {len(answers):,} left out, without a"
+                f" text or a number by {judging.name}."
             )
         found += judged
     if not found:
@@ -157,8 +158,10 @@ def _judging_of(log: EvalLog) -> Judging | str:
     if log.eval.model == NO_MODEL:
         return "it has no answers of a model"
     if any(last_judgement(sample) is not None for sample in log.samples or []):
-        given = scorers[INTENT_JUDGE].options if INTENT_JUDGE in scorers else None
-        return _by_intents(given or {})
+        options: Mapping[str, Any] = {}
+        if INTENT_JUDGE in scorers:
+            options = scorers[INTENT_JUDGE].options or {}
+        return _by_intents(options)
     has_grader = "grader" in role_models(log)
     for name, scorer in scorers.items():
         if name in MODEL_GRADED:
@@ -189,7 +192,9 @@ def _installed(scorer: str, options: Mapping[str, Any]) -> Judging | str:
     try:
         registry_create("scorer", scorer, **options)
     except Exception as error:  # a scorer may raise anything
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = type(error).__name__
+        if str(error):
+            reason = str(error).splitlines()[0]
         return f"the scorer {short(scorer)} cannot be made again: {reason}"
     return Judging(scorer, options)
 
@@ -198,7 +203,9 @@ def _answer(sample: EvalSample, log: EvalLog, judging: Judging) -> JudgedAnswer 
     facts = dict(sample.metadata or {})
     final = _final(sample, judging)
     model = log.eval.model
-    text = sample.output.completion if sample.output.choices else ""
+    text = ""
+    if sample.output.choices:
+        text = sample.output.completion
     if judging.name == RATING_AGREEMENT:  # the model under test is the judge there
         model = str(facts.get("group", ""))
         text = str(facts.get("response", ""))
@@ -208,11 +215,13 @@ def _answer(sample: EvalSample, log: EvalLog, judging: Judging) -> JudgedAnswer 
     if judging.name == INTENT_JUDGE and not isinstance(target, str):
         target = "\n".join(target)
     language = str(facts.get("language") or "")
+    if judging.name != INTENT_JUDGE:
+        language = language_of(text, language)
     return JudgedAnswer(
         id=str(sample.id),
         model=model,
         text=text,
-        language=language if judging.name == INTENT_JUDGE else language_of(text, language),
+        language=language,
         final=final,
         input=sample.input,
         target=target,
@@ -229,7 +238,9 @@ def _final(sample: EvalSample, judging: Judging) -> float:
     score = last_score(sample, judging.name)
     if judging.name == RATING_AGREEMENT:
         return value_of(score, RATING)
-    return math.nan if score is None else number(score.value)
+    if score is None:
+        return math.nan
+    return number(score.value)
 
 
 def one_judging(answers: Iterable[JudgedAnswer]) -> Judging:

@@ -58,14 +58,18 @@ def facts_of(log: EvalLog) -> dict[str, str]:
     }
     arguments = log.eval.task_args
     facts |= {name: value for name, value in arguments.items() if name not in _SKIPPED}
-    if isinstance(options := arguments.get("samer"), dict):  # one that differs is named alone
-        facts |= {"samer" if name == "model" else name: value for name, value in options.items()}
+    samer = arguments.get("samer")
+    if isinstance(samer, dict):  # an option that differs is named alone
+        for name, value in samer.items():
+            fact = "samer" if name == "model" else name
+            facts[fact] = value
     facts |= _settings_of_first_call(log)
     about = [score.metadata or {} for score in _scores(log)]
-    facts["rubric"] = (log.eval.metadata or {}).get("rubric")
+    about_log = log.eval.metadata or {}
+    facts["rubric"] = about_log.get("rubric")
     facts["version"] = log.eval.task_version
-    prompts = [known["prompt_version"] for known in about if known.get("prompt_version")]
-    facts["prompts"] = prompts[0] if prompts else None
+    prompts = (known["prompt_version"] for known in about if known.get("prompt_version"))
+    facts["prompts"] = next(prompts, None)
     facts[STRUCTURED] = structured_of(about)  # what became of the argument, which may be `auto`
     shown = {name: _shown(value) for name, value in public(facts).items()}
     return {
@@ -85,7 +89,8 @@ def _settings_of_first_call(log: EvalLog) -> dict[str, Any]:
 
 def _scores(log: EvalLog) -> Iterator[Score]:
     for sample in log.samples or []:
-        yield from (sample.scores or {}).values()
+        scores = sample.scores or {}
+        yield from scores.values()
 
 
 def structured_of(facts: Iterable[Mapping[str, Any]]) -> str | None:
@@ -121,14 +126,16 @@ def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]
     for place, (judge, facts) in enumerate(judges):
         if logs[judge] > 1:
             others = [other for name, other in judges if name == judge]
-            names[place] = _with(judge, [_fact(name, facts) for name in _differing(others)])
+            differing = [_fact(name, facts) for name in _differing(others)]
+            names[place] = _with(judge, differing)
     for fact in (CREATED, FILE):  # unless it is the same for all logs that share the name
         given = [facts.get(fact, "") for _, facts in judges]
         values = defaultdict[str, set[str]](set)
         for name, value in zip(names, given, strict=True):
             values[name].add(value)
         for place, value in enumerate(given):
-            if len(values[name := names[place]]) > 1:
+            name = names[place]
+            if len(values[name]) > 1:
                 names[place] = _with(name, [value])
     logs = Counter(names)
     seen = Counter[str]()
@@ -177,7 +184,9 @@ def whole_characters(text: str) -> str:
 
     A log may hold one, and a table may not.
     """
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def with_whole_characters(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -213,7 +222,10 @@ def _differing(logs: Sequence[Mapping[str, str]]) -> list[str]:
 def _fact(name: str, facts: Mapping[str, str]) -> str:
     if name not in facts:
         return f"no {name}"
-    return facts[name] if name in _BARE else f"{name}={facts[name]}"
+    value = facts[name]
+    if name in _BARE:
+        return value
+    return f"{name}={value}"
 
 
 def _with(name: str, more: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
@@ -27,10 +27,13 @@ UNJUDGED = ("match", "includes", "pattern", "answer", "choice", "exact", "f1", "
 
 def answered_by(log: EvalLog) -> str:
     """What gave the answers of a log: the model, an assistant in its place, or both."""
-    assistant = str((log.eval.metadata or {}).get(ASSISTANT, ""))
+    facts = log.eval.metadata or {}
+    assistant = str(facts.get(ASSISTANT, ""))
     if not assistant:
         return log.eval.model
-    return assistant if log.eval.model.startswith("none/") else f"{log.eval.model}, {assistant}"
+    if log.eval.model.startswith("none/"):
+        return assistant
+    return f"{log.eval.model}, {assistant}"
 
 
 def last_judgement(sample: EvalSample | EvalSampleSummary) -> Score | None:
@@ -85,9 +88,13 @@ UNKNOWN = Usage(math.nan, math.nan, math.nan)
 
 def usage_of(used: ModelUsage) -> Usage:
     """Usage as inspect-ai counts it; what caches held was sent as well."""
-    cached = (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
-    cost = (used.total_cost or 0.0) if _priced(used) else math.nan
-    return Usage(float(used.input_tokens + cached), float(used.output_tokens), cost)
+    cache_read = used.input_tokens_cache_read or 0
+    cache_write = used.input_tokens_cache_write or 0
+    sent = used.input_tokens + cache_read + cache_write
+    cost = math.nan
+    if _priced(used):
+        cost = used.total_cost or 0.0
+    return Usage(float(sent), float(used.output_tokens), cost)
 
 
 def summed(parts: Iterable[Used]) -> dict[str, ModelUsage]:
@@ -95,7 +102,8 @@ def summed(parts: Iterable[Used]) -> dict[str, ModelUsage]:
     total: dict[str, ModelUsage] = {}
     for part in parts:
         for name, used in part.items():
-            total[name] = total.get(name, ModelUsage()) + used
+            before = total.get(name, ModelUsage())
+            total[name] = before + used
     return total
 
 
@@ -118,7 +126,9 @@ def own_usage(log: EvalLog, models: Used, roles: Used) -> Usage:
     """Usage of the model under test, given that by model and by role."""
     model = log.eval.model
     if model not in chain(*role_models(log).values()):
-        return usage_of(models[model]) if model in models else UNKNOWN
+        if model not in models:
+            return UNKNOWN
+        return usage_of(models[model])
     # Usage of a model that has a role as well is counted once for both.
     return _usage_of_all(models) - _usage_of_all(roles)
 
@@ -132,7 +142,9 @@ def usage_of_judges(judges: Sequence[str], models: Used, judging: ModelUsage) ->
     used = usage_of(judging)
     # inspect-ai adds up the costs that it knows, which of a panel may be some only.
     known = all(_priced(models[judge]) for judge in judges if judge in models)
-    return Usage(used.sent, used.received, used.cost if known else math.nan)
+    if not known:
+        return replace(used, cost=math.nan)
+    return used
 
 
 def usage_by_judge(
@@ -145,13 +157,17 @@ def usage_by_judge(
     """
     if len(set(judges)) < len(judges):
         return None
-    parts = {judge: usage_of(models[judge]) if judge in models else NOTHING for judge in judges}
+    parts = {}
+    for judge in judges:
+        parts[judge] = usage_of(models[judge]) if judge in models else NOTHING
     if model in parts and model in models:
         parts[model] -= own
     total = sum(parts.values(), NOTHING)
     same_sent = math.isclose(total.sent, together.sent, abs_tol=0.5)
     same_received = math.isclose(total.received, together.received, abs_tol=0.5)
-    return parts if same_sent and same_received else None
+    if not same_sent or not same_received:
+        return None
+    return parts
 
 
 def _priced(used: ModelUsage) -> bool:
@@ -195,12 +211,17 @@ def scored_answers(
         finals = _last_finals(complete)
     answers = []
     for place, sample in enumerate(samples):
-        summarized = scores[place][-1] if scores[place] else None
-        answers.append(
-            ScoredAnswer(
-                sample, whole.get(_id(sample)), summarized, complete[place], finals[place] or []
-            )
+        summarized = None
+        if scores[place]:
+            summarized = scores[place][-1]
+        answer = ScoredAnswer(
+            sample=sample,
+            whole=whole.get(_id(sample)),
+            summarized=summarized,
+            scores=complete[place],
+            finals=finals[place] or [],
         )
+        answers.append(answer)
     return answers
 
 
@@ -209,7 +230,8 @@ def judge_finals(score: Score) -> list[tuple[str, float]] | None:
 
     None if they are too long for a summary.
     """
-    given = (score.metadata or {}).get("judge_finals", [])
+    facts = score.metadata or {}
+    given = facts.get("judge_finals", [])
     if not isinstance(given, list):
         return None
     return [(str(name), as_number(final)) for name, final in given]
@@ -243,7 +265,8 @@ def _need_whole(
     for sample, given in zip(samples, finals, strict=True):
         if given is None:
             return True
-        if _judged_itself_without_role(log, roles, sample, [judge for judge, _ in given]):
+        judges = [judge for judge, _ in given]
+        if _judged_itself_without_role(log, roles, sample, judges):
             return True
     return False
 
@@ -260,7 +283,8 @@ def _split_usage(log: EvalLog, roles: Roles, answer: ScoredAnswer) -> tuple[Usag
     models = answer.sample.model_usage
     judges = answer.judges
     if not models:
-        return UNKNOWN, UNKNOWN if judges else NOTHING
+        judging = UNKNOWN if judges else NOTHING
+        return UNKNOWN, judging
     own = own_usage(log, models, answer.sample.role_usage)
     if not judges:
         return own, NOTHING
@@ -268,17 +292,23 @@ def _split_usage(log: EvalLog, roles: Roles, answer: ScoredAnswer) -> tuple[Usag
         return own, UNKNOWN
     if _judged_itself_without_role(log, roles, answer.sample, judges):
         # Only the whole sample separates answering from judging.
-        known = None if answer.whole is None else answer.whole.output.usage
-        own = UNKNOWN if known is None else usage_of(known)
-        return own, usage_of(models.get(log.eval.model, ModelUsage())) - own
+        own = UNKNOWN
+        if answer.whole is not None and answer.whole.output.usage is not None:
+            own = usage_of(answer.whole.output.usage)
+        together = usage_of(models.get(log.eval.model, ModelUsage()))
+        return own, together - own
     for role, names in roles.items():
         if set(names) == set(judges):
             used = answer.sample.role_usage.get(role)
-            return own, UNKNOWN if used is None else usage_of_judges(judges, models, used)
+            if used is None:
+                return own, UNKNOWN
+            return own, usage_of_judges(judges, models, used)
     return own, UNKNOWN
 
 
 def _judged_itself_without_role(
     log: EvalLog, roles: Roles, sample: EvalSampleSummary, judges: Sequence[str]
 ) -> bool:
-    return set(judges) == {log.eval.model} and not sample.role_usage and not roles
+    if sample.role_usage or roles:
+        return False
+    return set(judges) == {log.eval.model}
