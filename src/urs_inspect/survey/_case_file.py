@@ -122,7 +122,9 @@ def _number(text: str) -> str | int | float:
     """The number that a text is in plain digits, else the text."""
     if not _NUMBER.fullmatch(text):
         return text
-    return float(text) if "." in text else int(text)
+    if "." in text:
+        return float(text)
+    return int(text)
 
 
 def dropped_csv(survey: Survey) -> str:
@@ -138,7 +140,9 @@ def dropped_csv(survey: Survey) -> str:
 
 
 def _no_formula(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+    if cell.startswith(_FORMULA):
+        return f"'{cell}"
+    return cell
 
 
 def read_dropped(path: Path) -> tuple[Dropped, ...]:
@@ -163,7 +167,8 @@ def read_dropped(path: Path) -> tuple[Dropped, ...]:
 
 def removed_csv(removed: Iterable[Removed]) -> str:
     """The cases that a review removed as CSV."""
-    return _csv(_REMOVED_HEADER, ([case.id, _SEPARATOR.join(case.faults)] for case in removed))
+    rows = [[case.id, _SEPARATOR.join(case.faults)] for case in removed]
+    return _csv(_REMOVED_HEADER, rows)
 
 
 def read_removed(path: Path) -> tuple[Removed, ...]:

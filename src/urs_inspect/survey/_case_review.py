@@ -63,10 +63,11 @@ def case_review_report() -> Metric:
         rows["intent kappa"] = kappa
         rows |= _passed_by("language", "language", reviewed)
         rows |= _passed_by("intent", "user_intent", reviewed)
-        outcomes = [str(value.get("outcome")) for _, value in given]
-        modes = [
-            outcome.removeprefix("unreviewed_") for outcome in outcomes if outcome != "reviewed"
-        ]
+        modes = []
+        for _, value in given:
+            outcome = str(value.get("outcome"))
+            if outcome != "reviewed":
+                modes.append(outcome.removeprefix("unreviewed_"))
         return {
             **defined(rows, "passed"),
             **count_rows("failures", modes),
@@ -85,7 +86,9 @@ def _shares(reviewed: Reviews) -> dict[str, float]:
     for name in ("passed", *CRITERIA, "intent_agrees"):
         values = _by_case(name, reviewed)
         share = wilson_interval(mean(values), len(values))
-        rows |= {name: share.value, f"{name} low": share.low, f"{name} high": share.high}
+        rows[name] = share.value
+        rows[f"{name} low"] = share.low
+        rows[f"{name} high"] = share.high
     return rows
 
 

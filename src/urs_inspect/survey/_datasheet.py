@@ -39,7 +39,8 @@ def read_described(
     if dataset.lower().endswith(READABLE):
         rows, _ = read_table(Path(dataset).expanduser(), [])
         for case, row in zip(data.cases, rows, strict=True):
-            if isinstance(service := row.values.get("service"), str) and service.strip():
+            service = row.values.get("service")
+            if isinstance(service, str) and service.strip():
                 services[case.id] = " ".join(service.split())
     return Described(data.name, data.sha256, data.cases, services, groups, languages)
 
@@ -88,14 +89,13 @@ def _intents(described: Described) -> list[str]:
     counts = Counter((described.groups[case.intent], case.language) for case in described.cases)
     languages = _languages(described)
     groups = _groups(described)
-    totals = {code: sum(counts[group, code] for group in groups) for code in languages}
-    rows = [["Total", *totals.values(), sum(totals.values())]]
+    totals = [sum(counts[group, code] for group in groups) for code in languages]
+    rows = [["Total", *totals, sum(totals)]]
     for group in groups:
         cells = [counts[group, code] for code in languages]
         rows.append([group, *cells, sum(cells)])
-    return _section(
-        "Intents by language", ["Intent", *languages.values(), "Total"], rows, *_parts(described)
-    )
+    header = ["Intent", *languages.values(), "Total"]
+    return _section("Intents by language", header, rows, *_parts(described))
 
 
 def _parts(described: Described) -> list[str]:
@@ -112,16 +112,15 @@ def _parts(described: Described) -> list[str]:
 
 
 def _examples(described: Described) -> list[str]:
+    texts: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for case in described.cases:
+        group = described.groups[case.intent]
+        texts[group, case.language].append(case.question)
     rows = []
     for group in _groups(described):
         for code, name in _languages(described).items():
-            texts = [
-                c.question
-                for c in described.cases
-                if (described.groups[c.intent], c.language) == (group, code)
-            ]
-            if texts:
-                shortest = min(texts, key=lambda text: (len(text), text))
+            if (group, code) in texts:
+                shortest = min(texts[group, code], key=lambda text: (len(text), text))
                 rows.append([group, name, _short(shortest)])
     return _section("Examples, the shortest of each kind", ["Intent", "Language", "Question"], rows)
 
@@ -139,10 +138,8 @@ def _services(described: Described) -> list[str]:
         rows.append([name, "Total", counts.total()])
         rows += [[name, service, number] for service, number in _first(counts, _TOP_SERVICES)]
     without = len(described.cases) - len(described.services)
-    note = (
-        f"{counted(len(set(described.services.values())), 'service')} in all;"
-        f" {_none_named(without)}."
-    )
+    different = set(described.services.values())
+    note = f"{counted(len(different), 'service')} in all; {_none_named(without)}."
     title = f"Services, the first {_TOP_SERVICES} of each language"
     return _section(title, ["Language", "Service", "Cases"], rows, note)
 
@@ -170,8 +167,9 @@ def _lengths(described: Described) -> list[str]:
             ("characters", [len(text) for text in texts]),
             ("words", [_words(text) for text in texts]),
         ):
-            middle = [f"{statistics.fmean(lengths):.1f}", f"{statistics.median(lengths):g}"]
-            rows.append([name, unit, *middle, min(lengths), max(lengths)])
+            mean = f"{statistics.fmean(lengths):.1f}"
+            median = f"{statistics.median(lengths):g}"
+            rows.append([name, unit, mean, median, min(lengths), max(lengths)])
     note = "A word is a run of letters and digits, or a single Chinese character."
     return _section(
         "Length of questions",
@@ -205,11 +203,15 @@ def _account(
 ) -> list[str]:
     """The sum of the counts, to compare with the survey."""
     parts = [counted(len(described.cases), "case")]
-    parts += [] if dropped is None else [f"{counted(len(dropped), 'row')} dropped by the import"]
-    parts += [] if removed is None else [f"{counted(len(removed), 'case')} taken out by the review"]
+    together = len(described.cases)
+    if dropped is not None:
+        parts.append(f"{counted(len(dropped), 'row')} dropped by the import")
+        together += len(dropped)
+    if removed is not None:
+        parts.append(f"{counted(len(removed), 'case')} taken out by the review")
+        together += len(removed)
     if len(parts) == 1:
         return []
-    together = len(described.cases) + len(dropped or ()) + len(removed or ())
     return ["", f"{', '.join(parts)}: {counted(together, 'row')} of the survey are accounted for."]
 
 

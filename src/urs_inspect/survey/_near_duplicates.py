@@ -62,18 +62,19 @@ def find_duplicates(
     for position, (own, user) in enumerate(zip(parts, users, strict=True)):
         sketch = empty.copy()
         sketch.update_batch([shingle.encode("utf-8", "surrogatepass") for shingle in own])
-        similar = [
-            (
-                len(own & parts[other]) / len(own | parts[other]),
-                user != "" and users[other] == user,
-                -other,
-            )
-            for other in index.query(sketch)
-            if numbers[other] == numbers[position]
-        ]
-        similarity, _, kept = max(similar, default=(0.0, False, 0))
-        if similarity >= near:
-            duplicates[position] = Duplicate(-kept, similarity, folded[-kept] == folded[position])
+        similar = []
+        for other in index.query(sketch):
+            if numbers[other] != numbers[position]:
+                continue
+            common = len(own & parts[other])
+            similarity = common / len(own | parts[other])
+            same_user = user != "" and users[other] == user
+            similar.append((similarity, same_user, -other))
+        highest, _, minus_position = max(similar, default=(0.0, False, 0))
+        if highest >= near:
+            kept = -minus_position
+            same_text = folded[kept] == folded[position]
+            duplicates[position] = Duplicate(kept, highest, same_text)
         else:
             index.insert(position, sketch)
     return duplicates
@@ -85,10 +86,10 @@ def bands(near: float) -> tuple[int, int]:
     They are the longest bands that miss a pair at the threshold with less than 0.0001. A pair of
     similarity s shares no band of r rows with the probability `(1 - s^r)^b`.
     """
-    sizes = [
-        rows
-        for rows in range(1, _PERMUTATIONS // 2 + 1)
-        if (1 - near**rows) ** (_PERMUTATIONS // rows) < _MISSED
-    ]
-    rows = max(sizes, default=1)
-    return _PERMUTATIONS // rows, rows
+    longest = 1
+    for rows in range(1, _PERMUTATIONS // 2 + 1):
+        number = _PERMUTATIONS // rows
+        missed = (1 - near**rows) ** number
+        if missed < _MISSED:
+            longest = rows
+    return _PERMUTATIONS // longest, longest

@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,13 +25,16 @@ def words() -> Mapping[str, Any]:
 
 def load(name: str) -> Mapping[str, Any]:
     """A file of this room's data."""
-    content: Mapping[str, Any] = yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
+    text = (_HERE / name).read_text(encoding="utf-8")
+    content: Mapping[str, Any] = yaml.safe_load(text)
     return content
 
 
 def names(*keys: str) -> Sequence[str]:
     """The words under several keys, the longest first, so that none hides a longer one."""
-    folded = {str(word).casefold() for word in chain(*(words()[key] for key in keys))}
+    folded: set[str] = set()
+    for key in keys:
+        folded |= {str(word).casefold() for word in words()[key]}
     return sorted(folded, key=lambda word: (-len(word), word))
 
 
@@ -75,7 +77,8 @@ def read_transcript(value: object) -> tuple[Turn, ...]:
     if messages is not None:
         turns = [_turn(message, place) for place, message in enumerate(messages, start=1)]
     elif isinstance(value, str):
-        turns = list(_cut(value.replace("\r\n", "\n").replace("\r", "\n")))
+        text = value.replace("\r\n", "\n").replace("\r", "\n")
+        turns = list(_cut(text))
     else:
         raise InputError(f"must be {_FORMATS}; is {shown(value)}")
     return tuple(turn for turn in turns if turn.text)
@@ -90,11 +93,13 @@ def _messages(value: object) -> list[Any] | None:
             parsed = json.loads(value)
         except (ValueError, RecursionError):
             return None
-        found = _listed(parsed)
+        messages = _listed(parsed)
         # A question may be JSON itself.
-        if not found or not isinstance(found[0], dict) or _first(found[0], _ROLE_KEYS) is None:
+        if not messages or not isinstance(messages[0], dict):
             return None
-        return found
+        if _first(messages[0], _ROLE_KEYS) is None:
+            return None
+        return messages
     return _listed(value)
 
 
@@ -105,7 +110,11 @@ def _listed(value: object) -> list[Any] | None:
 
 
 def _first(message: dict[str, Any], keys: Sequence[str]) -> Any:
-    return next((message[key] for key in keys if message.get(key) is not None), None)
+    for key in keys:
+        value = message.get(key)
+        if value is not None:
+            return value
+    return None
 
 
 def _turn(message: object, place: int) -> Turn:
@@ -138,7 +147,9 @@ def _text(content: object) -> str | None:
         return content
     if isinstance(content, dict):
         inner = _first(content, ("text", "parts", "content"))
-        return _text(inner) if isinstance(inner, (str, list)) else ""
+        if not isinstance(inner, (str, list)):
+            return ""
+        return _text(inner)
     if isinstance(content, list):
         parts = [_text(part) for part in content if isinstance(part, (str, dict))]
         return "\n".join(part for part in parts if part)
@@ -165,7 +176,9 @@ def _cut(text: str) -> Sequence[Turn]:
             turns += _turns(body[cut:], _forms()[0].marks)
         return turns
     turns = _turns(body, form.marks)
-    if any(turn.role == "assistant" for turn in turns) or not turns or turns[0].role != "user":
+    if not turns or turns[0].role != "user":
+        return turns
+    if any(turn.role == "assistant" for turn in turns):
         return turns
     inline = form.inline.search(body, form.opening.match(body).end())  # type: ignore[union-attr]
     if inline is None:
@@ -178,17 +191,21 @@ def _cut(text: str) -> Sequence[Turn]:
 
 def _turns(text: str, marks: re.Pattern[str]) -> list[Turn]:
     found = list(marks.finditer(text))
-    ends = [mark.start() for mark in found[1:]] + [len(text)]
-    return [
-        Turn(_role(mark), text[mark.end() : end].strip())
-        for mark, end in zip(found, ends, strict=True)
-    ]
+    ends = [mark.start() for mark in found[1:]]
+    ends.append(len(text))
+    turns = []
+    for mark, end in zip(found, ends, strict=True):
+        said = text[mark.end() : end].strip()
+        turns.append(Turn(_role(mark), said))
+    return turns
 
 
 def _role(mark: re.Match[str]) -> Role:
     if mark.lastgroup == "user":
         return "user"
-    return "assistant" if mark.lastgroup == "assistant" else "other"
+    if mark.lastgroup == "assistant":
+        return "assistant"
+    return "other"
 
 
 @lru_cache(maxsize=1)
@@ -278,7 +295,8 @@ def first_question(turns: Sequence[Turn]) -> str | NoQuestion:
         return NoQuestion("the user says nothing" if turns else "empty")
     problems = []
     for text in asked:
-        if not (problem := problem_of(text)):
+        problem = problem_of(text)
+        if not problem:
             return text
         problems.append(problem)
     return NoQuestion(f"the user's turns: {', '.join(dict.fromkeys(problems))}")
@@ -329,18 +347,15 @@ def detect_language(text: str) -> str:
     letters = [char for char in text if char.isalpha()]
     han = len(_HAN.findall(text))
     latin = len(_WORD.findall(text))
-    known = sum(bool(_HAN.match(char) or _WORD.match(char)) for char in letters)
-    foreign = [
-        char for char in letters if not (_HAN.match(char) or _WORD.match(char) or _is_greek(char))
-    ]
-    if (
-        not letters
-        or not known
-        or len(foreign) > han + latin
-        or any(_is_kana(char) for char in letters[:_SAMPLE])
-    ):
+    unknown = [char for char in letters if not _HAN.match(char) and not _WORD.match(char)]
+    foreign = [char for char in unknown if not _is_greek(char)]
+    if len(unknown) == len(letters):
         return ""
-    return "zh" if _HAN.match(letters[0]) or han >= _LEAST_HAN * (han + latin) else "en"
+    if len(foreign) > han + latin or any(map(_is_kana, letters[:_SAMPLE])):
+        return ""
+    if _HAN.match(letters[0]) or han >= _LEAST_HAN * (han + latin):
+        return "zh"
+    return "en"
 
 
 def _is_kana(char: str) -> bool:

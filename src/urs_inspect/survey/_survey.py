@@ -59,13 +59,17 @@ def did_you_mean(key: str, meanings: Mapping[str, Collection[str]]) -> str:
     `key` and the keys of `meanings` are folded for comparison.
     """
     near = nearest(key, meanings)
-    return f" (did you mean {' or '.join(near)}?)" if near else ""
+    if not near:
+        return ""
+    return f" (did you mean {' or '.join(near)}?)"
 
 
 def nearest(key: str, meanings: Mapping[str, Collection[str]]) -> list[str]:
     """Meanings of the nearest known name, sorted; empty if no name is near."""
     near = get_close_matches(key, list(meanings), n=1, cutoff=_LEAST)
-    return sorted(meanings[near[0]]) if near else []
+    if not near:
+        return []
+    return sorted(meanings[near[0]])
 
 
 CONVERSATION = "conversation"
@@ -111,7 +115,9 @@ class ColumnMap:
 
     def names(self, what: str) -> tuple[str, ...]:
         """The names that a column may have."""
-        return (self.columns[what],) if what in self.columns else ALIASES[what]
+        if what in self.columns:
+            return (self.columns[what],)
+        return ALIASES[what]
 
     @property
     def required(self) -> tuple[tuple[str, ...], ...]:
@@ -258,15 +264,18 @@ class _RowReader:
     def _check_attention(self) -> None:
         for column, wanted in self._options.attention.items():
             given = self._row.values.get(column)
-            if given is None or str(given).strip().casefold() != wanted.strip().casefold():
+            is_right = str(given).strip().casefold() == wanted.strip().casefold()
+            if given is None or not is_right:
                 raise _RowError(ATTENTION, column, f"is {shown(given)}; allowed: {wanted}")
 
     def _question(self) -> str:
         column = self._column(CONVERSATION)
         value = self._row.values.get(column)
-        if value is None or (isinstance(value, str) and not value.strip()):
-            raise _RowError(FORMAT, column, "missing" if value is None else "empty")
+        if value is None:
+            raise _RowError(FORMAT, column, "missing")
         if isinstance(value, str):
+            if not value.strip():
+                raise _RowError(FORMAT, column, "empty")
             self._checked_text(column)
         try:
             turns = read_transcript(value)
@@ -311,9 +320,8 @@ class _RowReader:
         column = self._column(what)
         label = self._text(what)
         if not label:
-            raise _RowError(
-                reason, column, "missing" if column not in self._row.values else "empty"
-            )
+            detail = "empty" if column in self._row.values else "missing"
+            raise _RowError(reason, column, detail)
         return self._find(column, label, find, reason)
 
     def _find(self, column: str, label: str, find: Callable[[str], str], reason: str) -> str:
@@ -323,25 +331,27 @@ class _RowReader:
             if self._options.fix_spelling and isinstance(error, UnknownNameError) and error.nearest:
                 self.respelt.append((column, label, error.nearest))
                 return error.nearest
-            ambiguous = reason == UNKNOWN_INTENT and isinstance(error, AmbiguousNameError)
-            raise _RowError(
-                AMBIGUOUS_INTENT if ambiguous else reason, column, str(error)
-            ) from error
+            if reason == UNKNOWN_INTENT and isinstance(error, AmbiguousNameError):
+                reason = AMBIGUOUS_INTENT
+            raise _RowError(reason, column, str(error)) from error
 
     def _text(self, what: str) -> str:
         """A text or number that may be missing, null or blank."""
         column = self._column(what)
         value = self._row.values.get(column)
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return f"{value:g}" if isinstance(value, float) else str(value)
-        return "" if self._fields.blank(column) else self._checked_text(column).strip()
+        if isinstance(value, float):
+            return f"{value:g}"
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if self._fields.blank(column):
+            return ""
+        return self._checked_text(column).strip()
 
     def _checked_text(self, column: str) -> str:
         text = self._fields.text(column)
         if self._fields.problems:
-            raise _RowError(
-                FORMAT, column, self._fields.problems[0].removeprefix(f"column '{column}': ")
-            )
+            problem = self._fields.problems[0].removeprefix(f"column '{column}': ")
+            raise _RowError(FORMAT, column, problem)
         return text
 
     def _column(self, what: str) -> str:
@@ -394,25 +404,30 @@ def read_survey(path: Path, vocabulary: Vocabulary, options: SurveyOptions | Non
         reader = _RowReader(row, options, labels)
         try:
             candidate = reader.read(f"{path.stem}_{position:04d}")
-            if (first := taken.setdefault(candidate.case.id, row.number)) != row.number:
-                raise _RowError(
-                    FORMAT, "id", f"'{candidate.case.id}' is taken by {row.unit} {first}"
-                )
+            name = candidate.case.id
+            first = taken.setdefault(name, row.number)
+            if first != row.number:
+                raise _RowError(FORMAT, "id", f"'{name}' is taken by {row.unit} {first}")
             candidates.append(candidate)
         except _RowError as error:
             detail = _masked(error.detail, _MAX_DETAIL)
+            excerpt = ""
             # There may be more personal data than the rules find.
-            excerpt = "" if error.reason == PERSONAL else _masked(reader.question, _MAX_EXCERPT)
+            if error.reason != PERSONAL:
+                excerpt = _masked(reader.question, _MAX_EXCERPT)
             dropped.append(Dropped(row.number, error.reason, error.column, detail, excerpt))
         respelt.update(reader.respelt)
     repeats = list(_repeats(candidates, options.near))
     repeated = {repeat.row for repeat in repeats}
+    kept = [candidate.case for candidate in candidates if candidate.row not in repeated]
+    dropped += repeats
+    dropped.sort(key=lambda drop: drop.row)
     return Survey(
         path=str(path),
         sha256=sha256_of(path),
         rows=len(rows) + len(unparsed),
-        cases=tuple(candidate.case for candidate in candidates if candidate.row not in repeated),
-        dropped=tuple(sorted([*dropped, *repeats], key=lambda drop: drop.row)),
+        cases=tuple(kept),
+        dropped=tuple(dropped),
         near=options.near,
         respelt=respelt,
     )
@@ -420,7 +435,8 @@ def read_survey(path: Path, vocabulary: Vocabulary, options: SurveyOptions | Non
 
 def _repeats(candidates: list[_Candidate], near: float) -> Iterator[Dropped]:
     questions = [candidate.case.question for candidate in candidates]
-    duplicates = find_duplicates(questions, [candidate.user for candidate in candidates], near)
+    users = [candidate.user for candidate in candidates]
+    duplicates = find_duplicates(questions, users, near)
     for position, duplicate in duplicates.items():
         candidate = candidates[position]
         first = candidates[duplicate.of]
@@ -434,7 +450,8 @@ def _repeats(candidates: list[_Candidate], near: float) -> Iterator[Dropped]:
 
 def _unparsed(path: Path, error: str) -> Dropped:
     place, _, detail = error.removeprefix(f"{path}: ").partition(": ")
-    return Dropped(int(place.rpartition(" ")[2]), FORMAT, "", detail)
+    number = int(place.rpartition(" ")[2])
+    return Dropped(number, FORMAT, "", detail)
 
 
 def _masked(text: str, most: int) -> str:
