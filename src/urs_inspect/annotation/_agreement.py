@@ -169,8 +169,13 @@ def _majority(ballot: str, cast: Sequence[Vote]) -> Majority:
         if count == most:
             top.append(outcome)
     shared = most > 0 and len(top) > 1
-    outcome = 0.5 if shared else top[0]
-    return Majority(ballot, outcome if most else math.nan, counts, chosen["cannot_tell"], shared)
+    if not most:
+        outcome = math.nan
+    elif shared:
+        outcome = 0.5
+    else:
+        outcome = top[0]
+    return Majority(ballot, outcome, counts, chosen["cannot_tell"], shared)
 
 
 def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> AnnotatorReport:
@@ -183,6 +188,12 @@ def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> Annotato
     right = len(sided) - unplaced - left
     chosen = Counter(vote.choice for vote in own)
     times = [vote.seconds for vote in own if not math.isnan(vote.seconds)]
+    placed = left + right
+    left_share = math.nan
+    left_p = math.nan
+    if placed:
+        left_share = left / placed
+        left_p = float(binomtest(left, placed).pvalue)
     return AnnotatorReport(
         annotator=annotator,
         votes=len(own),
@@ -191,8 +202,8 @@ def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> Annotato
         ties=chosen["tie"],
         cannot_tell=chosen["cannot_tell"],
         unplaced=unplaced,
-        left_share=left / (left + right) if left + right else math.nan,
-        left_p=float(binomtest(left, left + right).pvalue) if left + right else math.nan,
+        left_share=left_share,
+        left_p=left_p,
         with_others=_with_others(own, by_ballot),
         seconds=statistics.median(times) if times else math.nan,
     )
@@ -201,8 +212,12 @@ def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> Annotato
 def _with_others(own: Sequence[Vote], by_ballot: Mapping[str, Sequence[Vote]]) -> float:
     equal = []
     for vote in own:
-        by_others = [other for other in by_ballot[vote.ballot] if other.annotator != vote.annotator]
+        votes = by_ballot[vote.ballot]
+        by_others = [other for other in votes if other.annotator != vote.annotator]
         others = _majority(vote.ballot, by_others)
-        if vote.choice in OUTCOMES and any(others.counts) and not others.shared:
+        is_clear = any(others.counts) and not others.shared
+        if vote.choice in OUTCOMES and is_clear:
             equal.append(OUTCOMES[vote.choice] == others.outcome)
-    return sum(equal) / len(equal) if equal else math.nan
+    if not equal:
+        return math.nan
+    return sum(equal) / len(equal)

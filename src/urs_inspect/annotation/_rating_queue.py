@@ -104,8 +104,9 @@ def _of_model(intents: Iterable[Sequence[Answer]]) -> Iterator[ToRate]:
             key = -math.log(share) / sampling_rate(answer)
             keyed.append((key, answer))
     keyed.sort(key=itemgetter(0))
-    for (_, answer), following in zip_longest(keyed, keyed[1:]):
-        yield ToRate(answer, sampling_rate(answer), following[0] if following else None)
+    next_keys = [key for key, _ in keyed[1:]]
+    for (_, answer), threshold in zip_longest(keyed, next_keys):
+        yield ToRate(answer, sampling_rate(answer), threshold)
 
 
 def sampling_rate(answer: Answer) -> float:

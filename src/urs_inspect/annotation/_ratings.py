@@ -213,7 +213,10 @@ def read_ratings(paths: Iterable[str | Path]) -> RatingReading:
     decisions = [rating for rating in final if not rating.undone]
     cannot_tell = tuple(rating for rating in decisions if rating.cannot_tell and not rating.check)
     given = [rating for rating in decisions if not rating.cannot_tell]
-    first = {(rating.annotator, rating.answer_id): rating for rating in given if not rating.check}
+    first = {}
+    for rating in given:
+        if not rating.check:
+            first[rating.annotator, rating.answer_id] = rating
     checks = []
     for rating in given:
         before = first.get((rating.annotator, rating.answer_id))
@@ -235,7 +238,9 @@ def inclusion_weights(ratings: Iterable[Rating]) -> dict[str, float]:
     first: dict[str, Rating] = {}
     for rating in ratings:
         first.setdefault(rating.answer_id, rating)
-        threshold = math.inf if rating.threshold is None else rating.threshold
+        threshold = rating.threshold
+        if threshold is None:
+            threshold = math.inf
         drawn = (rating.model, rating.questions)
         reached[drawn] = max(reached[drawn], threshold)
     weights = {}
@@ -305,11 +310,10 @@ def _rater(name: str, finals: Iterable[Mapping[str, int]], reading: RatingReadin
         if name in scores and others:
             from_others.append(abs(scores[name] - fmean(others)))
     own = [rating for rating in reading.ratings if rating.annotator == name]
-    from_own = [
-        abs(before.final - again.final)
-        for before, again in reading.checks
-        if before.annotator == name
-    ]
+    from_own = []
+    for before, again in reading.checks:
+        if before.annotator == name:
+            from_own.append(abs(before.final - again.final))
     times = [rating.seconds for rating in own if not math.isnan(rating.seconds)]
     return RaterReport(
         rater=name,

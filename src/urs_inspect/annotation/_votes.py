@@ -126,7 +126,9 @@ def parse_line(line: bytes) -> Vote | Undo:
         raise ValueError(A_RATING)
     ballot = event_text(values, "ballot")
     annotator = event_text(values, "annotator")
-    time = event_text(values, "time") if values.get("time") else ""
+    time = ""
+    if values.get("time"):
+        time = event_text(values, "time")
     if values.get("undo"):
         return Undo(ballot, annotator, time)
     choice = values.get("choice")
@@ -135,7 +137,8 @@ def parse_line(line: bytes) -> Vote | Undo:
         raise ValueError(f"choice must be one of {choices(CHOICES)}")
     if left not in {"a", "b", None}:
         raise ValueError("left must be a or b")
-    return Vote(ballot, annotator, choice, left, event_seconds(values.get("seconds")), time)
+    seconds = event_seconds(values.get("seconds"))
+    return Vote(ballot, annotator, choice, left, seconds, time)
 
 
 def event_values(line: bytes) -> dict[str, Any]:
@@ -212,7 +215,8 @@ def read_events(
             raise InputError(f"cannot read the {what} '{path}': {error.strerror}") from None
         errors += invalid
         made += sum(not event.undone for event in events)
-        for key, event in {(event.annotator, event.about): event for event in events}.items():
+        last = {(event.annotator, event.about): event for event in events}
+        for key, event in last.items():
             if key not in final or not _later(final[key].time, event.time):
                 final[key] = event
     undone = sum(event.undone for event in final.values())
@@ -232,9 +236,8 @@ def read_votes(paths: Iterable[Path]) -> VoteReading:
         The votes that count, how many were replaced or undone, and the lines that are no votes.
     """
     final, replaced, undone, errors = read_events(paths, parse_line, "votes")
-    return VoteReading(
-        tuple(event for event in final if isinstance(event, Vote)), replaced, undone, errors
-    )
+    votes = tuple(event for event in final if isinstance(event, Vote))
+    return VoteReading(votes, replaced, undone, errors)
 
 
 def _later(time: str, other: str) -> bool:
@@ -250,7 +253,9 @@ def vote_files(paths: Iterable[str | Path], what: str = "votes") -> list[Path]:
     for path in map(Path, paths):
         if not path.exists():
             raise InputError(f"no file '{path}' with {what}")
-        below = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+        below = [path]
+        if path.is_dir():
+            below = sorted(path.glob("*.jsonl"))
         if not below:
             raise InputError(f"no file with {what} (.jsonl) in '{path}'")
         files += below
