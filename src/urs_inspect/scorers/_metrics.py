@@ -71,7 +71,9 @@ def groups_of(metadata: Mapping[str, Any] | None) -> dict[str, str]:
 def value_of(score: SampleScore) -> Mapping[str, Any]:
     """What a score's value holds by key; empty if it is a single value."""
     value = score.score.value
-    return value if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        return {}
+    return value
 
 
 def facts_of(score: SampleScore) -> Mapping[str, Any]:
@@ -91,7 +93,9 @@ def final_of(score: SampleScore) -> float:
 
 def mean(values: Sequence[float]) -> float:
     """The mean; NaN of nothing."""
-    return math.fsum(values) / len(values) if values else math.nan
+    if not values:
+        return math.nan
+    return math.fsum(values) / len(values)
 
 
 def defined(rows: Mapping[str, float], headline: str) -> _Rows:
@@ -140,7 +144,9 @@ def cluster_of(score: SampleScore) -> str:
     """
     facts = score.sample_metadata or {}
     named = str(facts.get(CLUSTER) or "").strip()
-    return f"cluster {named}" if named else f"sample {score.sample_id}"
+    if named:
+        return f"cluster {named}"
+    return f"sample {score.sample_id}"
 
 
 def not_shown_row(scores: Iterable[SampleScore]) -> _Rows:
@@ -149,7 +155,9 @@ def not_shown_row(scores: Iterable[SampleScore]) -> _Rows:
     No row where there is none.
     """
     number = sum(bool(facts_of(score).get(NOT_SHOWN)) for score in scores)
-    return {"not shown": float(number)} if number else {}
+    if not number:
+        return {}
+    return {"not shown": float(number)}
 
 
 @metric
@@ -195,16 +203,11 @@ def group_finals(key: str, groups: list[str]) -> Metric:
     def compute(scores: list[SampleScore]) -> Value:
         if scores and not any(FINAL in value_of(score) for score in scores):
             return {}
-        return {
-            group: mean(
-                _known(
-                    final_of(score)
-                    for score in scores
-                    if (score.sample_metadata or {}).get(key) == group
-                )
-            )
-            for group in groups
-        }
+        rows = {}
+        for group in groups:
+            members = [score for score in scores if (score.sample_metadata or {}).get(key) == group]
+            rows[group] = mean(_known(map(final_of, members)))
+        return rows
 
     return compute
 
@@ -225,10 +228,8 @@ def outcome_counts() -> Metric:
         for kept, name in ((None, _UNSCORED), ({JUDGED, _UNSCORED}, "other")):
             if len(counts) > _MOST_OUTCOMES:
                 counts = _together(counts, kept, name)
-        rows = {
-            name: float(counts[name])
-            for name in sorted(counts, key=lambda name: (name != JUDGED, name))
-        }
+        judged_first = sorted(counts, key=lambda name: (name != JUDGED, name))
+        rows = {name: float(counts[name]) for name in judged_first}
         return {**rows, **header_rows(summed(facts_of(score) for score in scores))}
 
     return compute
@@ -252,8 +253,11 @@ def epoch_deviation(finals: Iterable[tuple[str, float]]) -> float:
 def _add(rows: _Rows, label: str, groups: Mapping[str, Sequence[float]]) -> None:
     """Add the mean of each group that has values; a name that is taken gets the label before it."""
     for name, values in groups.items():
-        if known := _known(values):
-            rows[f"{label} {name}" if name in rows else name] = mean(known)
+        known = _known(values)
+        if not known:
+            continue
+        row = f"{label} {name}" if name in rows else name
+        rows[row] = mean(known)
 
 
 def _together(counts: Counter[str], kept: set[str] | None, name: str) -> Counter[str]:

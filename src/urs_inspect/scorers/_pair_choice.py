@@ -67,12 +67,11 @@ def competition_report() -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        facts = [fact for score in scores if (fact := facts_of(score)).get("model_a")]
+        facts = [fact for fact in map(facts_of, scores) if fact.get("model_a")]
         outcomes = Counter(str(fact.get("outcome")) for fact in facts)
         ranking = _ranking(scores)
-        lacking: Mapping[str, Mapping[str, int]] = next(
-            (fact["lacking"] for fact in facts if fact.get("lacking")), {}
-        )
+        named = (fact["lacking"] for fact in facts if fact.get("lacking"))
+        lacking: Mapping[str, Mapping[str, int]] = next(named, {})
         rows = {
             "comparisons": float(outcomes["judged"]),
             "unread": float(outcomes["unread"]),
@@ -94,18 +93,17 @@ def competition_report() -> Metric:
 
 
 def _ranking(scores: Sequence[SampleScore]) -> Ranking | None:
-    key: _Key = tuple(
-        (
-            str(facts["model_a"]),
-            str(facts["model_b"]),
-            outcome,
-            str(facts.get("instruction_id", score.sample_id)),
-        )
-        for score in scores
-        if (facts := facts_of(score)).get("model_a")
-        and not math.isnan(outcome := number_of(score, "outcome"))
-    )
-    return _ranked(key) if key else None
+    battles = []
+    for score in scores:
+        facts = facts_of(score)
+        outcome = number_of(score, "outcome")
+        if not facts.get("model_a") or math.isnan(outcome):
+            continue
+        instruction = str(facts.get("instruction_id", score.sample_id))
+        battles.append((str(facts["model_a"]), str(facts["model_b"]), outcome, instruction))
+    if not battles:
+        return None
+    return _ranked(tuple(battles))
 
 
 @lru_cache(maxsize=4)
@@ -122,10 +120,9 @@ def _rows(ranking: Ranking) -> dict[str, float]:
         if not math.isnan(known.low):
             rows[f"{name} low"] = round(known.low, 1)
             rows[f"{name} high"] = round(known.high, 1)
-    separated = sum(
-        difference.verdict == "significantly different" for difference in ranking.differences
-    )
-    rows["separated neighbours"] = separated / len(ranking.differences)
+    verdicts = [difference.verdict for difference in ranking.differences]
+    separated = verdicts.count("significantly different")
+    rows["separated neighbours"] = separated / len(verdicts)
     rows["groups that compare"] = float(len(ranking.connectivity.groups))
     return rows
 
@@ -177,8 +174,12 @@ def pair_choice(judge: str = "grader") -> Scorer:
             return None
         ballot = Ballot.from_dict(facts["ballot"], f"sample {state.sample_id}")
         if "previous" in facts:
-            return _earlier(ballot, facts["previous"]) if state.epoch == 1 else None
-        known = {"lacking": facts["lacking"]} if facts.get("lacking") else {}
+            if state.epoch > 1:
+                return None
+            return _earlier(ballot, facts["previous"])
+        known = {}
+        if facts.get("lacking"):
+            known["lacking"] = facts["lacking"]
         known |= pair_facts(state.store.get(EVALUATIONS, []))
         if judge == "human":
             awaiting = {"judges": ["human"], "outcome": AWAITING, **known}
@@ -213,8 +214,9 @@ def human_choice(votes: Paths) -> Scorer:
         InputError: If there is no file, or a file cannot be read.
     """
     places = as_list(votes)
+    reading = read_votes(vote_files(places))
     voted: dict[str, Majority] = {
-        item.ballot: item for item in majorities(read_votes(vote_files(places)).votes)
+        majority.ballot: majority for majority in majorities(reading.votes)
     }
     if not voted:
         raise InputError(f"votes: no vote in: {choices(places)}")
@@ -272,8 +274,11 @@ def _short(name_a: str, name_b: str) -> tuple[str, str]:
 
     Whole ones if they become equal.
     """
-    short = name_a.rpartition("/")[2], name_b.rpartition("/")[2]
-    return (name_a, name_b) if short[0] == short[1] else short
+    short_a = name_a.rpartition("/")[2]
+    short_b = name_b.rpartition("/")[2]
+    if short_a == short_b:
+        return name_a, name_b
+    return short_a, short_b
 
 
 def _earlier(ballot: Ballot, facts: Mapping[str, Any]) -> Score:
@@ -337,7 +342,9 @@ def _of_panel(given: Sequence[str]) -> float:
     if not given:
         return math.nan
     (most, count), *others = Counter(given).most_common()
-    return 0.5 if others and others[0][1] == count else OUTCOMES[most]
+    if others and others[0][1] == count:
+        return 0.5
+    return OUTCOMES[most]
 
 
 def _explained(
@@ -349,9 +356,12 @@ def _explained(
         parts.append(f"### {judge}: {names[single[judge]]}")
         for reading in given:
             verdict = names[reading.verdicts.get(OVERALL)]
-            failure = f" ({reading.mode}: {reading.detail})" if reading.mode else ""
-            parts.append(f"**{names[reading.first]} shown first: {verdict}**{failure}")
-            if reading.reply:
-                more = "\n\n*(cut)*" if len(reading.reply) > _MAX_REPLY else ""
-                parts.append(reading.reply[:_MAX_REPLY] + more)
+            heading = f"**{names[reading.first]} shown first: {verdict}**"
+            if reading.mode:
+                heading += f" ({reading.mode}: {reading.detail})"
+            parts.append(heading)
+            if len(reading.reply) > _MAX_REPLY:
+                parts.append(f"{reading.reply[:_MAX_REPLY]}\n\n*(cut)*")
+            elif reading.reply:
+                parts.append(reading.reply)
     return "\n\n".join(parts)

@@ -53,11 +53,12 @@ def judged_again(scorer: str, options: dict[str, Any] | None = None) -> Scorer:
             given = await inner(state, target)
         finally:
             state.metadata = facts
-        value = number(given.value) if given is not None else math.nan
-        if given is None or not math.isfinite(value):
-            reason = given.reason if given is not None else None
-            explanation = given.explanation if given is not None else None
-            return Score.unscored(reason=reason or "no_response", explanation=explanation)
+        if given is None:
+            return Score.unscored(reason="no_response", explanation=None)
+        value = number(given.value)
+        if not math.isfinite(value):
+            reason = given.reason or "no_response"
+            return Score.unscored(reason=reason, explanation=given.explanation)
         return Score(value={FINAL: value}, answer=given.answer, explanation=given.explanation)
 
     return score
@@ -79,7 +80,8 @@ def twin_shifts(kinds: list[str]) -> Metric:
             (score.sample_metadata or {}, number_of(score, keys[0])) for score in scores
         )
         rows = {kind: mean([twin.shift for twin in twins if twin.kind == kind]) for kind in kinds}
-        if padded := [twin for kind in PADDED for twin in twins if twin.kind == kind]:
+        padded = [twin for kind in PADDED for twin in twins if twin.kind == kind]
+        if padded:
             rows[SLOPE] = slope_of(padded).value
         return rows
 
@@ -102,9 +104,10 @@ def scored_twins(judged: Iterable[tuple[Mapping[str, Any], float]]) -> list[Scor
     Args:
         judged: Metadata of each sample, and its score; NaN without one.
     """
-    scored = {
-        (facts[PAIR], facts[TWIN]): (facts, final) for facts, final in judged if final == final
-    }
+    scored = {}
+    for facts, final in judged:
+        if not math.isnan(final):
+            scored[facts[PAIR], facts[TWIN]] = (facts, final)
     twins = []
     for (pair, kind), (facts, final) in scored.items():
         if kind != ORIGINAL and (pair, ORIGINAL) in scored:
