@@ -67,7 +67,9 @@ def read_actual(logs: Iterable[str], task: str, estimated: RunEstimate | None = 
                 f"{short_name(log.location)}: the model {log.eval.model} was not estimated; nothing"
                 " of the log is counted."
             )
-        elif (summaries := read_summaries(log, left_out)) is not None:
+            continue
+        summaries = read_summaries(log, left_out)
+        if summaries is not None:
             samples = [sample for sample in summaries if sample.error is None]
             found += _counted(log, samples, estimated, left_out)
     if not found:
@@ -85,11 +87,8 @@ def _counted(
     name = short_name(log.location)
     asked = samples
     if estimated and estimated.ids:
-        asked = [
-            sample
-            for sample in samples
-            if str(sample.id) in estimated.ids and sample.epoch <= estimated.epochs
-        ]
+        of_epochs = [sample for sample in samples if sample.epoch <= estimated.epochs]
+        asked = [sample for sample in of_epochs if str(sample.id) in estimated.ids]
     if len(asked) < len(samples):
         left_out.append(
             f"{len(samples) - len(asked):,} of {len(samples):,} samples of {name}: not estimated."
@@ -107,9 +106,8 @@ def _counted(
 
 def _is_estimated(actual: Actual, estimated: RunEstimate) -> bool:
     models = actual.model.split(", ")
-    return any(
-        role.model in models and actual.role in (role.role, BOTH) for role in estimated.roles
-    )
+    roles = [role for role in estimated.roles if role.model in models]
+    return any(actual.role in (role.role, BOTH) for role in roles)
 
 
 def _together(parts: Sequence[Actual]) -> tuple[Actual, ...]:
@@ -117,40 +115,41 @@ def _together(parts: Sequence[Actual]) -> tuple[Actual, ...]:
 
     A cost that one log lacks is not known.
     """
-    table = (
-        pd.DataFrame(parts)
-        .astype({"cost": float})
-        .groupby(["role", "model"], sort=False, as_index=False)
-    )
-    sums = table.agg(
+    table = pd.DataFrame(parts).astype({"cost": float})
+    groups = table.groupby(["role", "model"], sort=False, as_index=False)
+    sums = groups.agg(
         {"input_tokens": "sum", "output_tokens": "sum", "samples": "sum", "cost": math.fsum}
     )
-    return tuple(
-        Actual(role, model, sent, received, samples, None if math.isnan(cost) else cost)
-        for role, model, sent, received, samples, cost in sums.itertuples(index=False, name=None)
-    )
+    actual = []
+    for role, model, sent, received, samples, cost in sums.itertuples(index=False, name=None):
+        known_cost = None if math.isnan(cost) else cost
+        actual.append(Actual(role, model, sent, received, samples, known_cost))
+    return tuple(actual)
 
 
 def _roles(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> list[Actual]:
     model = log.eval.model
     task = log.eval.task.rpartition("/")[2]
     models = summed(({model: ModelUsage()}, *(sample.model_usage for sample in samples)))
-    if (judges := role_models(log).get(GRADER)) is None:
+    judges = role_models(log).get(GRADER)
+    if judges is None:
         everything = usage_of(sum(models.values(), ModelUsage()))
-        return [_actual(BOTH if task == "urs" else UNDER_TEST, model, everything, len(samples))]
+        role = BOTH if task == "urs" else UNDER_TEST
+        return [_actual(role, model, everything, len(samples))]
     roles = summed(sample.role_usage for sample in samples)
     own = own_usage(log, models, roles)
     judging = usage_of_judges(judges, models, roles.get(GRADER, ModelUsage()))
-    parts = usage_by_judge(model, judges, models, own, judging) or {", ".join(judges): judging}
+    parts = usage_by_judge(model, judges, models, own, judging)
+    if not parts:
+        parts = {", ".join(judges): judging}
     if task == "urs_crossval":
         cells = Counter(str((sample.metadata or {}).get("evaluator")) for sample in samples)
-        return [
-            _actual(GRADER, name, part, cells[name]) for name, part in parts.items() if cells[name]
-        ]
-    return [
-        _actual(UNDER_TEST, model, own, len(samples)),
-        *(_actual(GRADER, name, part, len(samples)) for name, part in parts.items()),
-    ]
+        judged = {name: part for name, part in parts.items() if cells[name]}
+        return [_actual(GRADER, name, part, cells[name]) for name, part in judged.items()]
+    actual = [_actual(UNDER_TEST, model, own, len(samples))]
+    for name, part in parts.items():
+        actual.append(_actual(GRADER, name, part, len(samples)))
+    return actual
 
 
 def _actual(role: str, model: str, used: Usage, samples: int) -> Actual:

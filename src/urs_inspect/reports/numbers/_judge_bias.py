@@ -92,23 +92,27 @@ class _Collected:
 
     def biases(self, dataset: str, labels: str) -> DatasetBiases | None:
         """What each judge prefers; None if no verdict counts."""
-        found = {}
+        biases = {}
         for judge, verdicts in self.verdicts.items():
-            rows = [
-                self.answers[pair].shown(first, outcome)
-                for (pair, _, first), outcome in verdicts.items()
-            ]
+            rows = []
+            models = set()
+            for (pair, _, first), outcome in verdicts.items():
+                row = self.answers[pair].shown(first, outcome)
+                rows.append(row)
+                models |= {row.first, row.second}
             votes = list(self._votes(verdicts))
             if rows and (votes or not self.labels):
-                models = {row.first for row in rows} | {row.second for row in rows}
-                found[judge] = judge_bias(rows, votes, own_models(judge, models))
-        if not found:
+                biases[judge] = judge_bias(rows, votes, own_models(judge, models))
+        if not biases:
             return None
-        return DatasetBiases(dataset, labels if self.labels else "", found, len(self.empty))
+        if not self.labels:
+            labels = ""
+        return DatasetBiases(dataset, labels, biases, len(self.empty))
 
     def _votes(self, verdicts: Collection[tuple[str, int, str]]) -> Iterator[ShownPair]:
         """Labels in the orders in which a judge saw the pairs."""
-        for pair, first in dict.fromkeys((pair, first) for pair, _, first in verdicts):
+        shown = dict.fromkeys((pair, first) for pair, _, first in verdicts)
+        for pair, first in shown:
             for outcome in self.labels.get(pair, ()):
                 yield self.answers[pair].shown(first, outcome)
 
@@ -116,8 +120,10 @@ class _Collected:
 def own_models(judge: str, models: Collection[str]) -> set[str]:
     """The models that are the judge itself, or known to be of its maker."""
     maker = known_maker(judge)
-    own = {model for model in models if maker and known_maker(model) == maker}
-    return own | ({judge} & set(models))
+    own = {judge} & set(models)
+    if maker:
+        own |= {model for model in models if known_maker(model) == maker}
+    return own
 
 
 def pair_biases(dataset: DatasetJudges[JudgeResult]) -> DatasetBiases | None:
@@ -157,7 +163,8 @@ def battle_biases(logs: Sequence[EvalLog]) -> list[DatasetBiases]:
             continue
         facts = log.eval.metadata or {}
         name = str(facts.get("dataset", log.eval.dataset.name))
-        found = collected.setdefault((name, str(facts.get("dataset_sha256", ""))), _Collected())
+        sha256 = str(facts.get("dataset_sha256", ""))
+        found = collected.setdefault((name, sha256), _Collected())
         for sample in log.samples or []:
             if BALLOT_KEY in sample.metadata:
                 _add_battle(found, sample, f"{log.location}: sample {sample.id}")
@@ -174,15 +181,18 @@ def _add_battle(found: _Collected, sample: EvalSample, place: str) -> None:
     if not found.add_answers(pair, ballot.instruction, models, texts):
         return
     score = choice_of(sample, people=False)
-    orders = (score.metadata or {}).get("orders", {}) if score else {}
+    orders: Mapping[str, Mapping[str, str]] = {}
+    if score is not None and score.metadata:
+        orders = score.metadata.get("orders", {})
     for judge, given in orders.items():
         verdicts = found.verdicts.setdefault(str(judge), {})
         for first, verdict in given.items():
             if verdict in OUTCOMES:
                 verdicts[pair, sample.epoch, first] = OUTCOMES[verdict]
     chosen = choice_of(sample, people=True)
-    if chosen is not None and value_of(chosen, "outcome") in KNOWN_OUTCOMES:
-        found.labels[pair] = _votes_of(value_of(chosen, "outcome"), chosen.metadata or {})
+    outcome = value_of(chosen, "outcome")
+    if chosen is not None and outcome in KNOWN_OUTCOMES:
+        found.labels[pair] = _votes_of(outcome, chosen.metadata or {})
 
 
 def _votes_of(outcome: float, facts: Mapping[str, Any]) -> list[float]:

@@ -48,20 +48,28 @@ def rankings_by(
     leaderboard: Mapping[str, float] | None = None,
 ) -> RankingsBy:
     """Rank each group of battles; `groups` is the group of each, empty where it has none."""
-    found = {
-        group: rank(battles.take(here).of_players_who_met())
-        for group, here in _members(groups).items()
-    }
+    rankings = _ranked(battles, _members(groups), rank)
+    without = groups.count("")
     if leaderboard is None:
-        return RankingsBy(by, overall, found, groups.count(""))
+        return RankingsBy(by, overall, rankings, without)
     agreement: dict[str, tuple[Estimate, Estimate]] = {}
-    for group, ranking in {_OVERALL: overall, **found}.items():
-        if len(leaderboard.keys() & set(ranking.players)) > 1:
+    for group, ranking in {_OVERALL: overall, **rankings}.items():
+        common = leaderboard.keys() & set(ranking.players)
+        if len(common) > 1:
             compared = compare_leaderboard(ranking, leaderboard)
-            agreement[group] = compared.spearman, compared.kendall
+            agreement[group] = (compared.spearman, compared.kendall)
     order = sorted(leaderboard, key=lambda model: -leaderboard[model])
-    board = {model: 1 + order.index(model) for model in order}
-    return RankingsBy(by, overall, found, groups.count(""), board, agreement)
+    board = {model: place for place, model in enumerate(order, start=1)}
+    return RankingsBy(by, overall, rankings, without, board, agreement)
+
+
+def _ranked(battles: Battles, members: Mapping[str, Flags], rank: _Rank) -> dict[str, Ranking]:
+    """Group -> ranking of its battles."""
+    rankings = {}
+    for group, is_member in members.items():
+        of_group = battles.take(is_member)
+        rankings[group] = rank(of_group.of_players_who_met())
+    return rankings
 
 
 def _members(groups: Sequence[str]) -> dict[str, Flags]:
@@ -92,15 +100,11 @@ def rankings_of_judge(
     votes = people.battles.take(known)
     kept = np.array(groups)[known].tolist()
     members = {_OVERALL: np.ones(len(votes), dtype=np.bool_), **_members(kept)}
-    by_people = {
-        group: rank(votes.take(here).of_players_who_met()) for group, here in members.items()
-    }
-    by_judge = {
-        group: rank(verdicts.take(here).of_players_who_met()) for group, here in members.items()
-    }
-    spearman = {
-        group: compare_rankings(by_people[group], ranking) for group, ranking in by_judge.items()
-    }
+    by_people = _ranked(votes, members, rank)
+    by_judge = _ranked(verdicts, members, rank)
+    spearman = {}
+    for group, ranking in by_judge.items():
+        spearman[group] = compare_rankings(by_people[group], ranking)
     return RankingsOfJudge(by, judge.judges, by_people, by_judge, spearman)
 
 
@@ -174,13 +178,12 @@ def read_coefficients(path: Path) -> dict[str, Coefficient]:
         raise InputError(f"cannot read the coefficients '{path}': {error.strerror}") from None
     except (ValueError, LookupError, TypeError, RecursionError):
         found = {}
-    if not (
-        found
-        and all(
-            name in FEATURES and pair.scale > 0 and pair.value < math.inf
-            for name, pair in found.items()
-        )
-    ):
+    invalid = []
+    for name, coefficient in found.items():
+        is_known = coefficient.scale > 0 and coefficient.value < math.inf
+        if name not in FEATURES or not is_known:
+            invalid.append(name)
+    if not found or invalid:
         raise InputError(
             f"{path}: no coefficients; name a file with the output of urs-inspect rank --control"
             " ... --json"
@@ -194,9 +197,13 @@ def _mapping(path: Path) -> dict[str, Any] | None:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) and _MODEL not in value else None
+    if not isinstance(value, dict) or _MODEL in value:
+        return None
+    return value
 
 
 def _number(value: object) -> float:
     number = number_of(value)
-    return number if math.isfinite(number) else math.nan
+    if not math.isfinite(number):
+        return math.nan
+    return number

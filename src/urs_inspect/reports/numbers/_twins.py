@@ -68,7 +68,10 @@ class KindShift:
         """Answers that would tell, where these are too few; None where they are not."""
         if self.verdict != "cannot tell" or not self.needed:
             return None
-        return self.needed if self.needed > self.shift.n + self.equal else None
+        answers = self.shift.n + self.equal
+        if self.needed <= answers:
+            return None
+        return self.needed
 
 
 @dataclass(frozen=True)
@@ -113,12 +116,16 @@ def verdict_on(shift: Estimate, effect: Effect, small: float = SMALL) -> Verdict
     if effect == "flaw":
         if shift.high < 0:
             return "costs"
-        return "is not noticed" if shift.low > -small else "cannot tell"
+        if shift.low > -small:
+            return "is not noticed"
+        return "cannot tell"
     if shift.low > 0:
         return "adds"
     if shift.high < 0:
         return "takes away"
-    return "adds nothing" if shift.high < small else "cannot tell"
+    if shift.high < small:
+        return "adds nothing"
+    return "cannot tell"
 
 
 def read_twins(log: EvalLog) -> Twins:
@@ -145,12 +152,15 @@ def twins_of(log: EvalLog, scored: Sequence[ScoredTwin]) -> Twins:
         by_kind.setdefault(twin.kind, []).append(twin)
     kinds = [_shift(own, left_out[kind], high - low) for kind, own in by_kind.items() if own]
     padded = [twin for twin in scored if twin.kind in PADDED]
+    slope = None
+    if padded:
+        slope = _slope(padded, high - low)
     return Twins(
         judges=role_models(log).get("grader", (log.eval.model,)),
         log=log.model_copy(update={"samples": None}),
         answers=len({twin.pair for twin in scored}),
         kinds=tuple(kinds),
-        slope=_slope(padded, high - low) if padded else None,
+        slope=slope,
         scale=(float(low), float(high)),
         judged_by=str(about.get(JUDGED_BY, "")),
     )
@@ -161,10 +171,14 @@ def _score(sample: EvalSample) -> tuple[float, str]:
     for scorer, key in _FINALS:
         score = last_score(sample, scorer)
         if score is not None:
-            judges = (score.metadata or {}).get("judges", ())
+            facts = score.metadata or {}
+            judges = facts.get("judges", ())
             details = (str(judge.get("failure_detail") or "") for judge in judges)
-            return value_of(score, key), next(filter(None, details), score.explanation or "")
-    return math.nan, sample.error.message if sample.error else ""
+            reason = next(filter(None, details), score.explanation or "")
+            return value_of(score, key), reason
+    if sample.error is None:
+        return math.nan, ""
+    return math.nan, sample.error.message
 
 
 def _shift(scored: Sequence[ScoredTwin], equal: int, width: float) -> KindShift:
@@ -203,7 +217,8 @@ def _slope(padded: Sequence[ScoredTwin], width: float) -> Estimate:
     slope = slope_of(padded)
     if not any(twin.shift for twin in padded) and slope.clusters >= FEWEST:
         doublings = np.array([twin.doublings for twin in padded])
-        unseen = _unseen(slope.clusters, width) * doublings.sum() / (doublings**2).sum()
+        points = _unseen(slope.clusters, width)
+        unseen = points * doublings.sum() / (doublings**2).sum()
         return replace(slope, low=-unseen, high=unseen)
     return slope
 
@@ -215,7 +230,9 @@ def _unseen(clusters: int, width: float) -> float:
     shifted by one step of the scale more or less. Source: Clopper and Pearson, 1934, with both
     tails.
     """
-    return (1 - math.pow((1 - LEVEL) / 2, 1 / clusters)) * min(1.0, width)
+    tail = (1 - LEVEL) / 2
+    share = 1 - math.pow(tail, 1 / clusters)
+    return share * min(1.0, width)
 
 
 def samples_of(log: EvalLog) -> int:
