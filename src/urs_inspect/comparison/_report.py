@@ -89,10 +89,15 @@ def report_comparison(
         difference: A difference; the report says how many questions it takes to see it.
         command: The command that makes the report.
     """
-    baseline = {short: name for name, short in compared.short.items()}.get(baseline or "", baseline)
+    names = {short: name for name, short in compared.short.items()}
     formats = _formats(compared, scores)
-    first = _beside_baseline(compared, baseline) if baseline else best_sentence(compared, ALL)
-    claim = first if baseline else best_claim(compared, formats[1])
+    if baseline:
+        baseline = names.get(baseline, baseline)
+        first = _beside_baseline(compared, baseline)
+        claim = first
+    else:
+        first = best_sentence(compared, ALL)
+        claim = best_claim(compared, formats[1])
     by_people = _trusted(corrected)
     if by_people is not None:
         claim = corrected_headline(by_people, compared.short)
@@ -137,7 +142,9 @@ _COMPARED_FACTS = ("asked", "question_counts")
 
 def _trusted(corrected: CorrectedMeans | None) -> CorrectedMeans | None:
     """The corrected means, if there are any with which a report may begin."""
-    return corrected if corrected is not None and corrected.trusted else None
+    if corrected is None or not corrected.trusted:
+        return None
+    return corrected
 
 
 def _facts_of(result: SampleScores | ComparedModels, names: Sequence[str]) -> dict[str, Any]:
@@ -234,7 +241,10 @@ def _by_people(
 def _formats(compared: ComparedModels, scores: SampleScores) -> tuple[Format, Format]:
     """Formats of means and of differences, with the decimals that fit the scale."""
     values = compared.models[["mean_lowest", "mean_highest"]].to_numpy(dtype=np.float64)
-    widest = scores.scale[1] - scores.scale[0] if scores.scale else float(np.abs(values).max())
+    widest = float(np.abs(values).max())
+    if scores.scale:
+        low, high = scores.scale
+        widest = high - low
     digits = decimals(widest)
     return number(digits), number(digits, sign=True)
 
@@ -320,10 +330,15 @@ def _beside_baseline(compared: ComparedModels, baseline: str) -> str:
         "not significantly different": [],
     }
     for pair in compared.comparisons[ALL]:
-        kind = "not significantly different"
-        if pair.significant:
-            kind = "significantly worse" if pair.first == baseline else "significantly better"
-        kinds[kind].append(short[pair.second if pair.first == baseline else pair.first])
+        baseline_is_first = pair.first == baseline
+        other = pair.second if baseline_is_first else pair.first
+        if not pair.significant:
+            kind = "not significantly different"
+        elif baseline_is_first:
+            kind = "significantly worse"
+        else:
+            kind = "significantly better"
+        kinds[kind].append(short[other])
     parts = [f"{kind}: {listed(names)}" for kind, names in kinds.items() if names]
     return f"Compared with {short[baseline]}, {'; '.join(parts)}."
 
@@ -374,6 +389,11 @@ def _shown(compared: ComparedModels) -> list[Comparison]:
     pairs = list(compared.comparisons[ALL])
     if len(pairs) <= _MOST_PAIRS:
         return pairs
-    best, *_ = names = compared.names
-    neighbours = set(pairwise(names))
-    return [pair for pair in pairs if pair.first == best or (pair.first, pair.second) in neighbours]
+    best = compared.names[0]
+    neighbours = set(pairwise(compared.names))
+    shown = []
+    for pair in pairs:
+        are_neighbours = (pair.first, pair.second) in neighbours
+        if pair.first == best or are_neighbours:
+            shown.append(pair)
+    return shown
