@@ -74,7 +74,8 @@ class PairedScores:
     def incomplete(self) -> bool:
         """Whether a sample lacks a score, or a score of an epoch."""
         shares = np.minimum(self.base_share, self.new_share)
-        return bool(np.isnan(self.base + self.new).any() or (shares < 1).any())
+        lacks_score = np.isnan(self.base + self.new)
+        return bool(lacks_score.any() or (shares < 1).any())
 
     @property
     def differences(self) -> Floats:
@@ -84,10 +85,11 @@ class PairedScores:
         sign = -1 if self.lower_is_better else 1
         worst, best = self.scale[::sign]
         fills = ((math.nan, math.nan), (worst, best), (best, worst))  # of new and base
-        columns = [
-            _filled(self.new, self.new_share, new) - _filled(self.base, self.base_share, base)
-            for new, base in fills
-        ]
+        columns = []
+        for fill_of_new, fill_of_base in fills:
+            new = _filled(self.new, self.new_share, fill_of_new)
+            base = _filled(self.base, self.base_share, fill_of_base)
+            columns.append(new - base)
         return sign * np.stack(columns, axis=1)
 
     @property
@@ -123,19 +125,24 @@ class Decision:
         margin = self.rule.margin
         equivalent = self.rule.equivalent
         beyond = self.high < -margin or (equivalent and self.low > margin)
-        reason = (
-            _CERTAIN[equivalent] if self.code == 1 and beyond else _REASONS[equivalent][self.code]
-        )
+        reason = _REASONS[equivalent][self.code]
+        if self.code == 1 and beyond:
+            reason = _CERTAIN[equivalent]
         if self.code == 2:
             return reason.format(counted(int(self.bounds.n[1]), "sample"), margin)
         return reason.format(margin)
 
     def estimate(self, case: int = 0, *, two_sided: bool = False) -> Estimate:
         """The mean difference of a case with its bounds."""
-        found = self.interval if two_sided else self.bounds
-        value, low, high = (float(part[case]) for part in (found.values, found.low, found.high))
+        bounds = self.interval if two_sided else self.bounds
         return Estimate(
-            value, low, high, int(found.n[case]), int(found.clusters[case]), self.rule.level, 0
+            value=float(bounds.values[case]),
+            low=float(bounds.low[case]),
+            high=float(bounds.high[case]),
+            n=int(bounds.n[case]),
+            clusters=int(bounds.clusters[case]),
+            level=self.rule.level,
+            rounds=0,
         )
 
 
@@ -152,11 +159,10 @@ def _filled(values: Floats, share: Floats | float, score: float) -> Floats:
     """Values with this score for each missing one and each missing epoch; as they are if it is
     NaN.
     """
-    return (
-        values
-        if math.isnan(score)
-        else np.where(np.isnan(values), score, share * values + (1 - share) * score)
-    )
+    if math.isnan(score):
+        return values
+    over_epochs = share * values + (1 - share) * score
+    return np.where(np.isnan(values), score, over_epochs)
 
 
 def of_model(side: SampleScores, what: str, model: str | None) -> SampleScores:
@@ -164,10 +170,14 @@ def of_model(side: SampleScores, what: str, model: str | None) -> SampleScores:
     there = sorted(side.table["model"].unique())
     kept = [name for name in there if model in (None, name)]
     if len(kept) != 1:
-        problem = "several models, name one by --model" if model is None else f"no model '{model}'"
+        problem = f"no model '{model}'"
+        if model is None:
+            problem = "several models, name one by --model"
         raise InputError(f"{what}: {problem}; there are: {choices(there)}")
-    runs = tuple(run for run in side.runs if run.model == kept[0])
-    return replace(side, table=side.table[side.table["model"] == kept[0]], runs=runs)
+    [name] = kept
+    runs = tuple(run for run in side.runs if run.model == name)
+    of_name = side.table["model"] == name
+    return replace(side, table=side.table[of_name], runs=runs)
 
 
 def refuse_other_task(base: str, new: str) -> None:
@@ -181,12 +191,13 @@ def refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool)
     if not equivalent:
         _refuse_other_judges(base, new)
     for fact in ("version", "dataset", "scorer", "higher_is_better"):
-        facts = getattr(base, fact), getattr(new, fact)
-        if facts[0] != facts[1] and not {"", None} & {*facts}:
+        of_base = getattr(base, fact)
+        of_new = getattr(new, fact)
+        both_known = not {"", None} & {of_base, of_new}
+        if both_known and of_base != of_new:
             name = fact.replace("_", " ")
             raise InputError(
-                f"BASE and NEW cannot be compared: {name} is {facts[0]} in BASE and {facts[1]}"
-                " in NEW"
+                f"BASE and NEW cannot be compared: {name} is {of_base} in BASE and {of_new} in NEW"
             )
     if base.runs == new.runs:
         raise InputError(f"BASE and NEW are the same: {choices(run.log for run in base.runs)}")
@@ -222,11 +233,15 @@ def common_samples(base: SampleScores, new: SampleScores) -> tuple[pd.DataFrame,
         raise InputError(f"BASE and NEW: {both}, {one_sided}; more than half must be of both")
     for fact in ("input", "cluster"):
         sides = rows[[f"{fact}_base", f"{fact}_new"]].dropna()
-        if moved := int((sides.iloc[:, 0] != sides.iloc[:, 1]).sum()):
+        differs = sides.iloc[:, 0] != sides.iloc[:, 1]
+        moved = int(differs.sum())
+        if moved:
             raise InputError(
                 f"NEW: {moved:,} of {counted(len(rows), 'sample')} have another {fact} than in BASE"
             )
-    return rows, [] if len(rows) == counts.sum() else [f"Samples left out: {one_sided}."]
+    if len(rows) == counts.sum():
+        return rows, []
+    return rows, [f"Samples left out: {one_sided}."]
 
 
 def paired_scores(
@@ -236,23 +251,27 @@ def paired_scores(
     scale: Scale | None,
     lower_is_better: bool,
 ) -> PairedScores:
-    scale = scale or (base.scale if base.scale == new.scale else None)
-    before, after = (
-        rows[column].to_numpy(dtype=np.float64) for column in ("value_base", "value_new")
-    )
+    if scale is None and base.scale == new.scale:
+        scale = base.scale
     known = pd.concat([rows["value_base"], rows["value_new"]]).dropna()
-    seen = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
-    if scale and len(known) and (seen[0] < scale[0] or seen[1] > scale[1]):
-        raise InputError(
-            f"scale: {scale[0]:g} to {scale[1]:g}, but scores go from {seen[0]:g} to {seen[1]:g}"
-        )
-    clusters = number_clusters(rows["cluster_base"].tolist())
-    shares = (
-        rows[f"scored_{side}"].to_numpy() / rows[f"epochs_{side}"].to_numpy()
-        for side in ("base", "new")
-    )
+    seen = (0.0, 0.0)
+    if len(known):
+        seen = (float(known.min()), float(known.max()))
+    if scale and len(known):
+        low, high = scale
+        if seen[0] < low or seen[1] > high:
+            raise InputError(
+                f"scale: {low:g} to {high:g}, but scores go from {seen[0]:g} to {seen[1]:g}"
+            )
     return PairedScores(
-        before, after, clusters, scale or seen, scale is not None, lower_is_better, *shares
+        base=rows["value_base"].to_numpy(dtype=np.float64),
+        new=rows["value_new"].to_numpy(dtype=np.float64),
+        clusters=number_clusters(rows["cluster_base"].tolist()),
+        scale=scale or seen,
+        scale_known=scale is not None,
+        lower_is_better=lower_is_better,
+        base_share=rows["scored_base"].to_numpy() / rows["epochs_base"].to_numpy(),
+        new_share=rows["scored_new"].to_numpy() / rows["epochs_new"].to_numpy(),
     )
 
 
@@ -268,9 +287,11 @@ def decide(scores: PairedScores, rule: Rule) -> Decision:
     )
     low = bounds.low[:2].min()
     high = bounds.high[::2].max()
-    different = (
-        (interval.low[:2].min() > 0) | (interval.high[::2].max() < 0) if rule.equivalent else None
-    )
+    different = None
+    if rule.equivalent:
+        is_above = interval.low[:2].min() > 0
+        is_below = interval.high[::2].max() < 0
+        different = is_above | is_below
     code = int(verdicts(low, high, rule.margin, different))
     return Decision(rule, code, float(low), float(high), bounds, interval)
 
@@ -280,7 +301,8 @@ def power_of(decision: Decision, n: int) -> Power:
     rule = decision.rule
     bounds = decision.bounds
     # Missing scores may hide as much of the margin as the worst case shifts the mean.
-    shift = float(np.abs(bounds.values[1 : 2 + rule.equivalent] - bounds.values[0]).max())
+    worst_cases = bounds.values[1 : 2 + rule.equivalent]
+    shift = float(np.abs(worst_cases - bounds.values[0]).max())
     margin = rule.margin - shift
     error = bounds.errors[1]
     half = bounds.halves[1]
@@ -299,4 +321,5 @@ def power_of(decision: Decision, n: int) -> Power:
         unseen=float(bounds.unseen[1]),
     )
     power = pass_power(margin, half, error, clusters, equivalent=equal)
-    return Power(power, needed, passing_margin(half, error, clusters, equivalent=equal) + shift)
+    passing = passing_margin(half, error, clusters, equivalent=equal)
+    return Power(power, needed, passing + shift)

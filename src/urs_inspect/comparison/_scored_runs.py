@@ -172,9 +172,14 @@ def runs_of_inspect(
     The lists receive which runs were chosen and what was skipped.
     """
     headers = headers_of_task(names, query.task, left_out)
-    versions = ((str(log.eval.task_version).partition("-")[0], log.location) for log in headers)
+    versions = []
+    datasets = []
+    for log in headers:
+        number_of_version = str(log.eval.task_version).partition("-")[0]
+        versions.append((number_of_version, log.location))
+        datasets.append((_dataset(log), log.location))
     version = refuse_different("task versions", versions)
-    dataset = refuse_different("datasets", ((_dataset(log), log.location) for log in headers))
+    dataset = refuse_different("datasets", datasets)
     choice = _choice(headers[-1], query)
     skipped: list[str] = []
     read: list[tuple[EvalLog, list[_Sample]]] = []
@@ -206,25 +211,31 @@ def headers_of_task(
     if task is None:
         headers = files.without_checks_of_judges(headers, left_out)
     task = one_task(Counter(log.eval.task for log in headers), task)
-    if others := [log for log in headers if log.eval.task != task]:
+    of_task = [log for log in headers if log.eval.task == task]
+    others = [log for log in headers if log.eval.task != task]
+    if others:
         left_out.append(files.of_other_tasks(others, task))
-    return [log for log in headers if log.eval.task == task]
+    return of_task
 
 
 def _about_choice(choice: _Choice, key: str, what: str, query: Query) -> list[str]:
     """Sentences on the headline metric, where no key was asked for."""
-    other = choice.metric if choice.metric not in ("", key) else ""
+    metric = choice.metric
+    if metric in ("", key):
+        return []
     about = []
-    if query.scorer is None and other:
-        about.append(f"Scores of the task's headline metric, {other}: {what}.")
-    if other not in ("", "mean", "accuracy"):
-        about.append(f"The mean of the scores is compared, not {other}.")
+    if query.scorer is None:
+        about.append(f"Scores of the task's headline metric, {metric}: {what}.")
+    if metric not in ("mean", "accuracy"):
+        about.append(f"The mean of the scores is compared, not {metric}.")
     return about
 
 
 def _dataset(log: EvalLog) -> str:
     name = log.eval.dataset.name or PurePosixPath(log.eval.dataset.location or "").name
-    return f"{name} {str((log.eval.metadata or {}).get('dataset_sha256', ''))[:8]}".strip()
+    facts = log.eval.metadata or {}
+    sha256 = str(facts.get("dataset_sha256", ""))
+    return f"{name} {sha256[:8]}".strip()
 
 
 def _choice(log: EvalLog, query: Query) -> _Choice:
@@ -238,7 +249,9 @@ def _choice(log: EvalLog, query: Query) -> _Choice:
         raise InputError(f"scorer: {short_name(log.location)} has no metrics; name a scorer")
     if value:
         return _Choice(scorer, value.removeprefix(f"{scorer}."), True, first.metric)
-    return first if scorer == first.scorer else _Choice(scorer)
+    if scorer == first.scorer:
+        return first
+    return _Choice(scorer)
 
 
 def _headline(results: EvalResults) -> _Choice:
@@ -255,7 +268,9 @@ def _headline(results: EvalResults) -> _Choice:
         metric = next(iter(first.metrics), None)
     else:
         return _Choice("")
-    return _Choice(scorer, "" if key in (None, scorer) else key, metric=metric or "")
+    if key is None or key == scorer:
+        key = ""
+    return _Choice(scorer, key, metric=metric or "")
 
 
 def _read_log(
@@ -326,8 +341,9 @@ def _reduce(
     epochs = max(sample.epoch for sample in samples)
     if epochs == 1:
         return ""
-    headline = log.results.headline if log.results else None
-    named = [headline.reducer if headline else None, *(log.eval.config.epochs_reducer or ())]
+    named = list(log.eval.config.epochs_reducer or ())
+    if log.results and log.results.headline and log.results.headline.reducer:
+        named.insert(0, log.results.headline.reducer)
     reducer = next(filter(None, named), "mean")
     if reducer == "mean":
         return reducer
@@ -337,7 +353,9 @@ def _reduce(
     table["value"] = table["sample"].map(reduced).astype(float).replace(math.inf, math.nan)
     # Reduced over fewer epochs it would be another score.
     table.loc[table["scored"] < epochs, "value"] = math.nan
-    return reducer if reducer.startswith(_OF_ANY_EPOCHS) else f"{reducer} of {epochs}"
+    if reducer.startswith(_OF_ANY_EPOCHS):
+        return reducer
+    return f"{reducer} of {epochs}"
 
 
 def _arguments(log: EvalLog, facts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -375,7 +393,9 @@ def _judges_with_scores(logs: Iterable[Sequence[_Sample]]) -> dict[str, frozense
 def _panel_finals(facts: Mapping[str, Any]) -> Sequence[tuple[str, float | None]]:
     """The final score of each judge of a panel, None where it failed; empty for other scorers."""
     finals = facts.get("judge_finals")
-    return finals if isinstance(finals, list) else ()
+    if not isinstance(finals, list):
+        return ()
+    return finals
 
 
 def _is_in_part(facts: Mapping[str, Any], panel: frozenset[str]) -> bool:
@@ -389,16 +409,22 @@ def _is_in_part(facts: Mapping[str, Any], panel: frozenset[str]) -> bool:
 
 def _facts(sample: _Sample, scorer: str) -> Mapping[str, Any]:
     """The metadata of the score that a scorer gave a sample."""
-    score = (sample.scores or {}).get(scorer)
-    return {} if score is None else score.metadata or {}
+    scores = sample.scores or {}
+    score = scores.get(scorer)
+    if score is None:
+        return {}
+    return score.metadata or {}
 
 
 def _raters(facts: Iterable[Mapping[str, Any]], scorer: str) -> Counter[str]:
     """How many samples each person rated, by the metadata of `human_rating`."""
     raters = Counter[str]()
-    for known in facts if "human_rating" in scorer else ():
+    if "human_rating" not in scorer:
+        return raters
+    for known in facts:
         named = known.get("raters")
-        raters.update(map(str, named if isinstance(named, dict) else ()))
+        if isinstance(named, dict):
+            raters.update(map(str, named))
     return raters
 
 
@@ -407,13 +433,18 @@ def _samples(log: EvalLog, query: Query, left_out: list[str]) -> list[_Sample] |
 
     Whole samples where summaries shorten the metadata that is wanted.
     """
-    if (summaries := files.read_summaries(log, left_out)) is None:
+    summaries = files.read_summaries(log, left_out)
+    if summaries is None:
         return None
+    keys = [key for key in (query.cluster, query.by) if key]
     for sample in summaries:
-        wanted = ((sample.metadata or {}).get(key) for key in (query.cluster, query.by) if key)
-        if any(str(value).endswith(_SHORTENED) for value in wanted):
-            whole = _whole(log, left_out)
-            return None if whole is None else list(whole.samples or ())
+        facts = sample.metadata or {}
+        if not any(str(facts.get(key)).endswith(_SHORTENED) for key in keys):
+            continue
+        whole = _whole(log, left_out)
+        if whole is None:
+            return None
+        return list(whole.samples or ())
     return list(summaries)
 
 
@@ -487,17 +518,20 @@ def table_of(rows: pd.DataFrame, what: str, file: str) -> pd.DataFrame:
 
     The value of several epochs is their mean.
     """
-    rows = rows.assign(value=rows["raw"].map(number, na_action=None).astype(float))
-    if (refused := rows[rows["value"].isin([math.inf])]).size:
+    values = rows["raw"].map(number, na_action=None).astype(float)
+    rows = rows.assign(value=values)
+    refused = rows[values.isin([math.inf])]
+    if len(refused):
+        first = whole_characters(repr(refused["raw"].iloc[0]))[:60]
         raise InputError(
             f"scorer: {len(refused):,} of {counted(len(rows), 'score')} of '{what}' in"
-            f" {short_name(file)} are no number:"
-            f" {whole_characters(repr(refused['raw'].iloc[0]))[:60]} of sample"
+            f" {short_name(file)} are no number: {first} of sample"
             f" '{refused['sample'].iloc[0]}'; allowed: {choices(TEXTS)}, finite numbers"
         )
-    letters = rows["raw"].map(lambda raw: isinstance(raw, (bool, str)), na_action=None).astype(bool)
-    rows["is_unit"] = rows["value"].isna() | (letters & rows["value"].isin(TEXTS.values()))
-    rows = rows.assign(epochs=1, scored=rows["value"].notna())
+    is_label = rows["raw"].map(lambda raw: isinstance(raw, (bool, str)), na_action=None)
+    is_unit_label = is_label.astype(bool) & values.isin(TEXTS.values())
+    rows["is_unit"] = values.isna() | is_unit_label
+    rows = rows.assign(epochs=1, scored=values.notna())
     return rows.groupby("sample", sort=False, as_index=False).agg(
         {
             "cluster": "first",
@@ -520,8 +554,9 @@ def row_of(
         value = metadata.get(key) if key else None
         if value is None or value == "":
             return None
-        text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
-        return whole_characters(text)
+        if isinstance(value, str):
+            return whole_characters(value)
+        return whole_characters(json.dumps(value, default=str, sort_keys=True))
 
     return {
         "sample": whole_characters(str(sample)),
