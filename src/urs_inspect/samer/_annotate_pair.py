@@ -116,9 +116,8 @@ async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> s
     reply, temperatures, _ = await calls.ask(role, asked, lambda reply: _failure(read(reply)))
     record |= {"scenario_prompt_sha256": asked.sha256, "scenario_prompt_version": asked.version}
     if temperatures is not None:
-        record |= {
-            f"scenario_temperature_{name}": value for name, value in asdict(temperatures).items()
-        }
+        for name, value in asdict(temperatures).items():
+            record[f"scenario_temperature_{name}"] = value
     if isinstance(reply, JudgeFailure):
         return reply
     record["scenario_reply"] = reply
@@ -126,7 +125,9 @@ async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> s
 
 
 def _failure(result: str | JudgeFailure) -> JudgeFailure | None:
-    return result if isinstance(result, JudgeFailure) else None
+    if isinstance(result, JudgeFailure):
+        return result
+    return None
 
 
 async def _compare(
@@ -154,16 +155,18 @@ async def _compare(
     replies = {first: reply for first, (reply, _, _) in zip(prompts, results, strict=True)}
     record |= asdict(read_annotation(replies, dimensions, prompts))
     record[BY_JUDGE] = _reply_counts(prompts, asked, results)
-    record["replies"] = {
-        first: reply if isinstance(reply, str) else asdict(reply)
-        for first, reply in replies.items()
-    }
-    record |= {"prompt_sha256": prompts["a"].sha256, "prompt_version": prompts["a"].version}
-    if temperatures := [known for _, known, _ in results if known is not None]:
-        record["temperature_requested"] = list(
-            dict.fromkeys(known.requested for known in temperatures)
-        )
-        record["temperature_sent"] = list(dict.fromkeys(known.sent for known in temperatures))
+    kept_replies: dict[First, object] = {}
+    for first, reply in replies.items():
+        kept_replies[first] = reply if isinstance(reply, str) else asdict(reply)
+    record["replies"] = kept_replies
+    record["prompt_sha256"] = prompts["a"].sha256
+    record["prompt_version"] = prompts["a"].version
+    temperatures = [known for _, known, _ in results if known is not None]
+    if temperatures:
+        requested = [known.requested for known in temperatures]
+        sent = [known.sent for known in temperatures]
+        record["temperature_requested"] = list(dict.fromkeys(requested))
+        record["temperature_sent"] = list(dict.fromkeys(sent))
 
 
 def _reply_counts(

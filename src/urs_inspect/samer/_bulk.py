@@ -142,9 +142,9 @@ def _row(record: Mapping[str, Any], number: int, place: str) -> BulkRow:
     name = record.get("id", number)
     if isinstance(name, bool) or not isinstance(name, (str, int)):
         raise InputError(f"{place}: id must be text or a whole number, got {type(name).__name__}")
-    return BulkRow(
-        str(name), QueryResponse(_text(record, _QUERY, place), _text(record, _RESPONSE, place))
-    )
+    query = _text(record, _QUERY, place)
+    response = _text(record, _RESPONSE, place)
+    return BulkRow(str(name), QueryResponse(query, response))
 
 
 def _text(row: Mapping[str, Any], names: tuple[str, ...], place: str) -> str:
@@ -247,7 +247,8 @@ async def model_identity(engine: Engine) -> dict[str, Any]:
     [outcome] = await engine.score([_PROBE])
     if isinstance(outcome, EngineFailure):
         raise InputError(f"samer={outcome.detail} ({outcome.mode}), asked for a short text")
-    numbers = np.concatenate([outcome.raw.scores, outcome.raw.gates, outcome.raw.weights]).tolist()
+    raw = outcome.raw
+    numbers = np.concatenate([raw.scores, raw.gates, raw.weights]).tolist()
     return {
         "fingerprint": await to_thread.run_sync(fingerprint, engine.folder),
         "served": engine.served,
@@ -268,7 +269,9 @@ def _rows_to_do(path: Path, partial: PartialResults) -> Iterator[tuple[int, Bulk
     gaps = frozenset(partial.gaps)
     yield from enumerate(read_rows(path, partial.begun), start=partial.begun)
     if gaps:
-        yield from ((number, row) for number, row in enumerate(read_rows(path)) if number in gaps)
+        for number, row in enumerate(read_rows(path)):
+            if number in gaps:
+                yield number, row
 
 
 async def _evaluated(
@@ -323,7 +326,9 @@ class _Block:
         """What is known so far."""
         found: _Found = {}
         for task, part in self.parts.items():
-            outcomes = task.result() if task.done() else [None] * len(part)
+            outcomes: Sequence[_Outcome | None] = [None] * len(part)
+            if task.done():
+                outcomes = task.result()
             for (number, row), outcome in zip(part, outcomes, strict=True):
                 found[number] = (row, outcome)
         return found
@@ -340,12 +345,16 @@ def _report(results: PartialResults, resumed: int) -> BulkReport:
     scored = 0
     for result in results:
         if result["failure"] is not None:
-            failures[str(result["failure"]).partition(":")[0]] += 1
+            mode = str(result["failure"]).partition(":")[0]
+            failures[mode] += 1
             continue
-        total += result["overall" if "overall" in result else REWARD]
+        score = "overall" if "overall" in result else REWARD
+        total += result[score]
         scored += 1
         counts.update(name for name in _FLAGS if result.get(name))
-    mean = total / scored if scored else float("nan")
+    mean = float("nan")
+    if scored:
+        mean = total / scored
     flags = {name: counts[name] for name in _FLAGS}
     return BulkReport(results.done, resumed, dict(sorted(failures.items())), mean, **flags)
 

@@ -92,7 +92,9 @@ def check_split(labels: PairLabels, fit: Rows, held_out: Rows | None) -> None:
     if held_out is None or not len(held_out):
         return
     held = labels.take(held_out)
-    if not bool((abs(held.overall) == 1).any() or (abs(held.dimensions) == 1).any()):
+    sided_overall = abs(held.overall) == 1
+    sided_dimensions = abs(held.dimensions) == 1
+    if not sided_overall.any() and not sided_dimensions.any():
         raise InputError(
             f"none of the {len(held_out)} held-out pairs has a label that is no tie, and by these"
             " the best epoch is chosen; hold out more, or others by another seed, or none"
@@ -121,7 +123,8 @@ def read_training(path: Path, taxonomy: Taxonomy) -> list[TrainingPair]:
     seen: dict[str, int] = {}
     for number, row in read_rows(path):
         pair = _pair(row, f"{path.stem}_{number:06d}", f"{path}: line {number}", taxonomy)
-        if (first := seen.setdefault(pair.id, number)) != number:
+        first = seen.setdefault(pair.id, number)
+        if first != number:
             raise InputError(f"{path}: line {number}: id '{pair.id}' is taken by line {first}")
         pairs.append(pair)
     if not pairs:
@@ -167,35 +170,44 @@ def write_training(path: Path, pairs: Iterable[TrainingPair]) -> int:
 
 def _pair(row: dict[str, Any], default_id: str, place: str, taxonomy: Taxonomy) -> TrainingPair:
     for column in ("prompt", "response_a", "response_b"):
-        if not isinstance(row.get(column), str) or (column == "prompt" and not row[column].strip()):
-            raise InputError(f"{place}: '{column}' must be a text, is {_shown(row.get(column))}")
+        text = row.get(column)
+        is_text = isinstance(text, str)
+        if column == "prompt" and isinstance(text, str):
+            is_text = bool(text.strip())
+        if not is_text:
+            raise InputError(f"{place}: '{column}' must be a text, is {_shown(text)}")
     for column in ("id", "scenario", "source"):
         if not isinstance(row.get(column, ""), str):
             raise InputError(f"{place}: '{column}' must be a text, is {_shown(row[column])}")
     dimensions = row.get("dimensions", {})
     if not isinstance(dimensions, dict):
         raise InputError(f"{place}: 'dimensions' must be an object, is {_shown(dimensions)}")
-    scenario = row.get("scenario", "")
     winner = row.get("winner")
+    if winner is not None:
+        winner = _label(winner, f"{place}: 'winner'")
+    scenario = row.get("scenario", "")
+    if scenario:
+        scenario = _resolved(taxonomy.scenario_id, scenario, place)
+    preferences = {}
+    for name, label in dimensions.items():
+        dimension = _resolved(taxonomy.dimension, name, place)
+        preferences[dimension] = _label(label, f"{place}: dimension '{name}'")
     return TrainingPair(
         id=row.get("id") or default_id,
         prompt=row["prompt"],
         response_a=row["response_a"],
         response_b=row["response_b"],
-        winner=None if winner is None else _label(winner, f"{place}: 'winner'"),
-        scenario=_resolved(taxonomy.scenario_id, scenario, place) if scenario else "",
-        dimensions={
-            _resolved(taxonomy.dimension, name, place): _label(
-                label, f"{place}: dimension '{name}'"
-            )
-            for name, label in dimensions.items()
-        },
+        winner=winner,
+        scenario=scenario,
+        dimensions=preferences,
         source=row.get("source", ""),
     )
 
 
 def _label(value: object, place: str) -> Preference:
-    label = _LABELS.get(value) if isinstance(value, str) else None
+    label = None
+    if isinstance(value, str):
+        label = _LABELS.get(value)
     if label is None:
         raise InputError(f"{place}: {_shown(value)}; allowed: {choices(PREFERENCES)}")
     return label
@@ -244,12 +256,14 @@ def balance(
     kept: set[str] = set()
     for members in by_scenario.values():
         digests = {pair.id: sha256(f"{seed}/{pair.id}".encode()).digest() for pair in members}
-        ranked = sorted((pair.id for pair in members), key=lambda name: digests[name])
-        kept.update(ranked[:most])
+        names = [pair.id for pair in members]
+        names.sort(key=digests.__getitem__)
+        kept.update(names[:most])
     counts_before = {scenario: len(members) for scenario, members in by_scenario.items()}
     counts = {scenario: min(count, most) for scenario, count in counts_before.items()}
     short = tuple(scenario for scenario, count in counts.items() if count < least)
-    return Balance(tuple(pair for pair in pairs if pair.id in kept), counts_before, counts, short)
+    kept_pairs = tuple(pair for pair in pairs if pair.id in kept)
+    return Balance(kept_pairs, counts_before, counts, short)
 
 
 def fold_numbers(
