@@ -105,12 +105,14 @@ def dumbbell_plot(
     base = _chart().encode(
         y=alt.Y("model:N", sort=None, title=None, scale=alt.Scale(type="band", padding=0.25))
     )
+    hues = alt.Scale(domain=languages, range=_HUES)
+    shapes = alt.Scale(domain=languages, range=_SHAPES)
     marks = base.encode(
-        alt.Color("language:N", scale=alt.Scale(domain=languages, range=_HUES), legend=legend),
+        alt.Color("language:N", scale=hues, legend=legend),
         yOffset=alt.YOffset("language:N", sort=languages),
         tooltip=_tooltips("model", "language", "mean", "low", "high"),
     )
-    shape = alt.Shape("language:N", scale=alt.Scale(domain=languages, range=_SHAPES), legend=legend)
+    shape = alt.Shape("language:N", scale=shapes, legend=legend)
     ranges = base.mark_rule(color=LINE, opacity=0.15, strokeWidth=5).encode(
         x=alt.X("min(mean):Q", **x), x2="max(mean):Q"
     )
@@ -135,31 +137,29 @@ def cost_plot(rows: pd.DataFrame, width: int, label: str = "mean final score") -
     """
     alt = _load("altair")
     rows = rows.dropna(subset=["cost", "mean"]).reset_index(drop=True)
-    log = bool((rows["cost"] > 0).all() and rows["cost"].max() > 10 * rows["cost"].min())
-    base = _chart().encode(
-        x=alt.X(
-            "cost:Q",
-            scale=alt.Scale(
-                nice=False, padding=14, **({"type": "log"} if log else {"zero": False})
-            ),
-        ).axis(title="US dollars per 1,000 answers", tickCount=5, format="~g", grid=False),
-        tooltip=_tooltips("model", "cost", "mean", "low", "high"),
-    )
+    all_above_zero = bool((rows["cost"] > 0).all())
+    log = all_above_zero and bool(rows["cost"].max() > 10 * rows["cost"].min())
+    kind = {"type": "log"} if log else {"zero": False}
+    costs = alt.X("cost:Q", scale=alt.Scale(nice=False, padding=14, **kind))
+    x = costs.axis(title="US dollars per 1,000 answers", tickCount=5, format="~g", grid=False)
+    tooltip = _tooltips("model", "cost", "mean", "low", "high")
+    base = _chart().encode(x=x, tooltip=tooltip)
     y = {"title": wrap(label, 2 * _TITLE), "scale": alt.Scale(zero=False)}
     rules = base.mark_rule(color=MARK, strokeWidth=1.5).encode(y=alt.Y("low:Q", **y), y2="high:Q")
     dots = base.mark_point(color=MARK, filled=True, size=55, opacity=1).encode(
         y=alt.Y("mean:Q", **y)
     )
-    layers = [rules, dots] if rows["low"].notna().any() else [dots]
-    for side, named in _named(rows, width - 90, log).groupby("side"):
-        text = base.mark_text(
-            align=side, dx=8 if side == "left" else -8, color=LINE, limit=(width - 90) // 2
-        )
+    layers = [dots]
+    if rows["low"].notna().any():
+        layers = [rules, dots]
+    room = width - 90
+    for side, named in _named(rows, room, log).groupby("side"):
+        away = 8 if side == "left" else -8
+        text = base.mark_text(align=side, dx=away, color=LINE, limit=room // 2)
         chosen = alt.FieldOneOfPredicate("model", list(named["model"]))
         layers.append(text.encode(y=alt.Y("mean:Q", **y), text="model:N").transform_filter(chosen))
-    return _specification(
-        alt.layer(*layers).properties(width=width - 90, height=_HEIGHT), rows, width
-    )
+    chart = alt.layer(*layers).properties(width=room, height=_HEIGHT)
+    return _specification(chart, rows, width)
 
 
 def _named(rows: pd.DataFrame, room: int, log: bool) -> pd.DataFrame:
@@ -168,18 +168,27 @@ def _named(rows: pd.DataFrame, room: int, log: bool) -> pd.DataFrame:
     """
     costs = np.log(rows["cost"]) if log else rows["cost"]
     bounds = rows[["mean", "low", "high"]].stack()
-    across = room * (costs - costs.min()) / (costs.max() - costs.min() or 1)
-    up = _HEIGHT * (rows["mean"] - bounds.min()) / (bounds.max() - bounds.min() or 1)
+    lowest_cost = costs.min()
+    lowest_mean = bounds.min()
+    across = room * (costs - lowest_cost) / (costs.max() - lowest_cost or 1)
+    up = _HEIGHT * (rows["mean"] - lowest_mean) / (bounds.max() - lowest_mean or 1)
     taken = list[tuple[float, float, float]]()
     sides = dict[int, str]()
     for row, name in enumerate(rows["model"]):
-        side, breadth = (
-            ("left", _breadth(name)) if across[row] < room / 2 else ("right", -_breadth(name))
-        )
-        start, end = sorted((across[row], across[row] + breadth))
-        if all(
-            abs(up[row] - other) > 13 or end < left or start > right for other, left, right in taken
-        ):
+        side = "left"
+        start = across[row]
+        end = start + _breadth(name)
+        if across[row] >= room / 2:
+            side = "right"
+            start = across[row] - _breadth(name)
+            end = across[row]
+        fits = True
+        for other, left, right in taken:
+            above_or_below = abs(up[row] - other) > 13
+            beside = end < left or start > right
+            if not above_or_below and not beside:
+                fits = False
+        if fits:
             sides[row] = side
             taken.append((up[row], start, end))
     return rows.assign(side=pd.Series(sides)).dropna(subset="side")
@@ -213,15 +222,11 @@ def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score")
     )
     if bins["model"].nunique() > _MOST_LINES:
         return drawn
-    behind = (
-        base.mark_line(color=LINE, opacity=0.18, strokeWidth=1)
-        .encode(detail="model:N")
-        .to_dict(validate=False)
-    )
+    lines = base.mark_line(color=LINE, opacity=0.18, strokeWidth=1).encode(detail="model:N")
+    behind = lines.to_dict(validate=False)
     # Rows that are not divided between the panels.
-    drawn["spec"]["layer"].insert(
-        0, {**{key: behind[key] for key in ("mark", "encoding")}, "data": {"name": "all"}}
-    )
+    undivided = {"mark": behind["mark"], "encoding": behind["encoding"], "data": {"name": "all"}}
+    drawn["spec"]["layer"].insert(0, undivided)
     drawn["datasets"]["all"] = drawn["datasets"][_ROWS]
     return drawn
 
@@ -270,17 +275,18 @@ def _tooltips(*names: str) -> list[Any]:
     alt = _load("altair")
     numbers = dict.fromkeys(("mean", "low", "high", "score"), ".2f")
     numbers |= {"length": ",.0f", "cost": "$,.3~r", "answers": ","}
-    return [
-        alt.Tooltip(
-            f"{name}:{'Q' if name in numbers else 'N'}", title=name, format=numbers.get(name, "")
-        )
-        for name in names
-    ]
+    tooltips = []
+    for name in names:
+        kind = "Q" if name in numbers else "N"
+        format_of_name = numbers.get(name, "")
+        tooltips.append(alt.Tooltip(f"{name}:{kind}", title=name, format=format_of_name))
+    return tooltips
 
 
 def _room(width: int, names: "pd.Series[str]") -> int:
     """What names of rows leave of a width, about: a letter takes 6.5 pixels, a wide one 12."""
-    return round(width - 90 - min(max(map(_breadth, names), default=0), _LONGEST_NAME[width]))
+    longest = max(map(_breadth, names), default=0)
+    return round(width - 90 - min(longest, _LONGEST_NAME[width]))
 
 
 def _breadth(name: str) -> float:

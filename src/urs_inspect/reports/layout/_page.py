@@ -56,7 +56,9 @@ def render_page(report: Report) -> str:
     read = [section for section in report.read if not section.page]
     sections = _without_simulation(read)
     simulated = report.facts.get("simulated") or len(sections) < len(read)
-    missing = missing_viz() if any(section.figures for section in sections) else ""
+    missing = ""
+    if any(section.figures for section in sections):
+        missing = missing_viz()
     specifications = {} if missing else _specifications(sections)
     drawn = {name: Markup(svg(drawing)) for name, drawing in specifications.items()}  # noqa: S704 (vl-convert escapes text)
     parts = [scripts(), _START] if drawn else [_START]
@@ -109,7 +111,11 @@ def further_pages(report: Report) -> dict[str, Report]:
     for section in report.sections:
         if section.page:
             sections.setdefault(section.page, []).append(replace(section, page=""))
-    return {name: Report(report.kind, own[0].title, own) for name, own in sections.items()}
+    pages = {}
+    for name, sections_of_page in sections.items():
+        title = sections_of_page[0].title
+        pages[name] = Report(report.kind, title, sections_of_page)
+    return pages
 
 
 @dataclass(frozen=True)
@@ -187,7 +193,9 @@ def _column_cells(table: Table, text: TextTable, place: int) -> list[_Cell]:
     known = [value for value, _, _ in numbers if math.isfinite(value)]
     lowest = min(known, default=0.0)
     highest = max(known, default=0.0)
-    span = highest - lowest if table.relative and highest > lowest else math.nan
+    span = math.nan
+    if table.relative and highest > lowest:
+        span = highest - lowest
     cells = []
     for row, (shown, bounds) in enumerate(zip(text.rows, numbers, strict=True)):
         marked = (row, place) in text.marked
@@ -201,7 +209,9 @@ def _bounds(cell: object) -> tuple[float, float, float]:
     """A number or an estimate as its value and bounds."""
     if isinstance(cell, Estimate):
         return cell.value, cell.low, cell.high
-    return (float(cell), math.nan, math.nan) if isinstance(cell, Real) else _UNKNOWN
+    if isinstance(cell, Real):
+        return float(cell), math.nan, math.nan
+    return _UNKNOWN
 
 
 def _axis(values: list[float]) -> tuple[tuple[float, float], list[float]]:
@@ -212,13 +222,14 @@ def _axis(values: list[float]) -> tuple[tuple[float, float], list[float]]:
     room = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
     low = low - room
     high = high + room
-    ten = 10 ** math.floor(math.log10(high - low))
-    step = next(
-        part * ten for part in (0.2, 0.5, 1, 2, 5) if (high - low) / (part * ten) < _MOST_TICKS
-    )
-    return (low, high), [
-        count * step for count in range(math.ceil(low / step), math.floor(high / step) + 1)
-    ]
+    width = high - low
+    ten = 10 ** math.floor(math.log10(width))
+    steps = [part * ten for part in (0.2, 0.5, 1, 2, 5)]
+    step = next(step for step in steps if width / step < _MOST_TICKS)
+    first = math.ceil(low / step)
+    last = math.floor(high / step)
+    ticks = [count * step for count in range(first, last + 1)]
+    return (low, high), ticks
 
 
 def _json(value: object) -> str:
@@ -231,7 +242,10 @@ def _json(value: object) -> str:
 
 def _policy(parts: list[str]) -> str:
     """A content security policy under which these scripts run, and no other."""
-    digests = (base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in parts)
+    digests = []
+    for part in parts:
+        digest = hashlib.sha256(part.encode()).digest()
+        digests.append(base64.b64encode(digest).decode())
     sources = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     rest = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     return f"default-src 'none'; script-src {sources}; {rest}"

@@ -80,24 +80,24 @@ class Table:
     @property
     def columns(self) -> list[str]:
         """The columns that text shows."""
-        return [str(column) for column in self.data] if self.shown is None else list(self.shown)
+        if self.shown is None:
+            return [str(column) for column in self.data]
+        return list(self.shown)
 
     def text(self) -> TextTable:
         """The table as text cells."""
         columns = self.columns
         formats = [self.formats.get(column, _as_text) for column in columns]
         values = [self.data[column] for column in columns]
-        rows = tuple(
-            tuple(show(cell) for show, cell in zip(formats, row, strict=True))
-            for row in zip(*values, strict=True)
-        )
-        names = next(
-            (place for place, column in enumerate(columns) if column in self.formats), len(columns)
-        )
+        rows = []
+        for row in zip(*values, strict=True):
+            cells = [show(cell) for show, cell in zip(formats, row, strict=True)]
+            rows.append(tuple(cells))
+        numbers = (place for place, column in enumerate(columns) if column in self.formats)
+        names = next(numbers, len(columns))
         marked = frozenset((row, columns.index(column)) for row, column in self.marked)
-        return TextTable(
-            tuple(self.headings.get(column, column) for column in columns), rows, names, marked
-        )
+        headings = tuple(self.headings.get(column, column) for column in columns)
+        return TextTable(headings, tuple(rows), names, marked)
 
     def flat(self) -> pd.DataFrame:
         """The table with one number or text per cell; estimates take four columns."""
@@ -120,11 +120,17 @@ class Table:
 
 
 def _as_text(value: Any) -> str:
-    return DASH if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return DASH
+    return str(value)
 
 
 def _part(cell: Any, part: str) -> Any:
-    return getattr(cell, part) if isinstance(cell, Estimate) else cell if part == "value" else None
+    if isinstance(cell, Estimate):
+        return getattr(cell, part)
+    if part == "value":
+        return cell
+    return None
 
 
 @dataclass(frozen=True)
