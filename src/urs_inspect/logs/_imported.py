@@ -96,9 +96,13 @@ class ImportedFile:
         """Refuse the file if it lacks what is needed, with the names that are read."""
         missing = [what for what in needed if not self.has(what)]
         if missing:
-            also = {self.text: ("text",)}
-            allowed = {what: (*ALIASES[what], *also.get(what, ())) for what in missing}
-            names = "; ".join(f"{what}: {choices(columns)}" for what, columns in allowed.items())
+            allowed = []
+            for what in missing:
+                columns = list(ALIASES[what])
+                if what == self.text:
+                    columns.append("text")
+                allowed.append(f"{what}: {choices(columns)}")
+            names = "; ".join(allowed)
             raise InputError(
                 f"{self.path}: no column for the {choices(missing)} (allowed: {names}); there are:"
                 f" {choices(self.columns)}. --columns names others, --set gives all rows one value"
@@ -261,7 +265,8 @@ def read_answers_file(
         notes.append(f"{path}: {counted(empty, 'empty answer')} kept.")
     if copies:
         notes.append(f"{path}: {counted(copies, 'row')} left out, being a copy of an earlier one.")
-    quoting = sum(len(one.question) > _LONG and one.asked in one.text for one in kept)
+    of_long_questions = [answer for answer in kept if len(answer.question) > _LONG]
+    quoting = sum(answer.asked in answer.text for answer in of_long_questions)
     if quoting > len(kept) / 2:
         notes.append(f"{path}: {quoting:,} answers contain their question; is it another column?")
     return kept
@@ -277,7 +282,8 @@ def _answer(fields: Fields, questions: Mapping[str, str]) -> ImportedAnswer:
         question = ""
         fields.note("question_id", "is not among --questions")
     facts = {key: fields.values[key] for key in _KEPT if fields.values.get(key)}
-    if answer_id := fields.name("answer_id"):
+    answer_id = fields.name("answer_id")
+    if answer_id:
         facts["answer_id"] = answer_id
     return ImportedAnswer(
         question=question,
@@ -307,12 +313,15 @@ def sample_ids(answers: Iterable[ImportedAnswer], notes: list[str]) -> dict[str,
 
 def with_lab(answer: ImportedAnswer, lab: str) -> ImportedAnswer:
     """An answer whose model has a lab before its name, that of its file if it has one."""
-    return answer if "/" in answer.model else replace(answer, model=f"{lab}/{answer.model}")
+    if "/" in answer.model:
+        return answer
+    return replace(answer, model=f"{lab}/{answer.model}")
 
 
 def refuse_twice(keys: Iterable[tuple[str, str, str]], what: str) -> None:
     """Refuse what several files say of one question, model and judge (empty without one)."""
-    if twice := [key for key, count in Counter(keys).items() if count > 1]:
+    twice = [key for key, count in Counter(keys).items() if count > 1]
+    if twice:
         question, model, judge = twice[0]
         by = f" by {judge}" if judge else ""
         raise InputError(
@@ -327,8 +336,9 @@ def answer_logs(
     """A finished log for each model, with its answers as samples; see `sample_ids`."""
     ids = sample_ids(answers, notes)
     by_model: dict[str, list[EvalSample]] = defaultdict(list)
-    for one in answers:
-        by_model[one.model].append(answer_sample(one, ids[one.asked]))
+    for answer in answers:
+        sample = answer_sample(answer, ids[answer.asked])
+        by_model[answer.model].append(sample)
     sources = sources_of(files)
     return [made_log(ANSWERS_TASK, name, samples, sources) for name, samples in by_model.items()]
 

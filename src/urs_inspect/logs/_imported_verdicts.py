@@ -100,7 +100,8 @@ class KnownAnswers:
         facts = dict(sample.metadata or {})
         text = sample.output.completion
         known = ImportedAnswer(text_of(sample), str(sample.id), model, text, facts=facts)
-        if answer_id := str(facts.get("answer_id", "")):
+        answer_id = str(facts.get("answer_id", ""))
+        if answer_id:
             self._by_id[answer_id] = known
         self._models.add(model.rpartition("/")[2])
         for name in (model.rpartition("/")[2], model):
@@ -161,7 +162,8 @@ def read_scores_file(
     if not judges:
         file.require("judge", "score")
     columns = [*judges, label] if label else judges
-    if unknown := [name for name in columns if name not in file.columns]:
+    unknown = [name for name in columns if name not in file.columns]
+    if unknown:
         raise InputError(
             f"{file.path}: no column '{unknown[0]}'{did_you_mean(unknown[0], file.columns)}; there"
             f" are: {choices(file.columns)}"
@@ -170,8 +172,10 @@ def read_scores_file(
 
     def build(fields: Fields) -> ImportedAnswer | None:
         given = {name: score_in(fields, name) for name in columns}
-        if not judges and (score := score_in(fields, "score")) is not None:
-            given[needed_text(fields, "judge").strip()] = score
+        score = None if judges else score_in(fields, "score")
+        if score is not None:
+            judge = needed_text(fields, "judge").strip()
+            given[judge] = score
         values = {judge: value for judge, value in given.items() if value is not None}
         answer = known.of(fields) if values else None
         if answer is None:
@@ -219,7 +223,8 @@ def score_logs(
         sample_id = ids[one.answer.asked]
         of_model = samples[one.answer.model]
         sample = of_model.setdefault(sample_id, answer_sample(one.answer, sample_id))
-        sample.scores = {**(sample.scores or {}), _scorer(one.judge): Score(value=one.value)}
+        before = sample.scores or {}
+        sample.scores = {**before, _scorer(one.judge): Score(value=one.value)}
     sources = sources_of(files)
     logs: dict[str, EvalLog] = {}
     for model, by_id in samples.items():
@@ -241,7 +246,9 @@ def _scorer(judge: str) -> str:
 def _mean(judge: str, samples: Sequence[EvalSample]) -> EvalScore:
     given = (sample.scores or {} for sample in samples)
     values = [number(scores[judge].value) for scores in given if judge in scores]
-    mean = math.fsum(values) / len(values) if values else math.nan
+    mean = math.nan
+    if values:
+        mean = math.fsum(values) / len(values)
     return EvalScore(
         name=judge,
         scorer=judge,
