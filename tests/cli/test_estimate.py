@@ -232,7 +232,10 @@ def test_a_cross_validation_that_cannot_be(
         ((*URS, "--model", "m", "-T", "scorer=samer", "-T", "samer=x"), "no such folder"),
         ((*URS, "--model", "m", "--from", "nowhere"), "no log 'nowhere'"),
         ((*URS, "--model", "m", "--from", "reply=0"), "--from: reply: ... at least 1 ... reply=0"),
-        ((*URS, "--model", "m", "--from", "anwser=100"), "anwser ... did you mean answer ... reply"),
+        (
+            (*URS, "--model", "m", "--from", "anwser=100"),
+            "anwser ... did you mean answer ... reply",
+        ),
         ((*URS, "--model", "m", "--from", "answer=few"), "--from: answer: ... whole number"),
         (
             (

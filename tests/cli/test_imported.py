@@ -230,7 +230,9 @@ def test_ids_of_answers_are_found_in_logs(run: Run, refused: Said, tmp_path: Pat
     options = ["--answers", logs, "--file-name", "vs-.+-(?P<judge>.+)[.]jsonl"]
     given = ("import", "verdicts", file, *options, "-o", tmp_path / "v.eval")
     assert tells(refused(*given), "line 1 ... score ... unknown verdict 3 ... model_a ... verdicts")
-    assert tells(refused(*given, "--columns", "{verdict: {3: tie}}"), "verdict ... name of a column")
+    assert tells(
+        refused(*given, "--columns", "{verdict: {3: tie}}"), "verdict ... name of a column"
+    )
     assert tells(refused(*given, "--columns", "{judgs: [a]}"), "judgs ... did you mean judge")
     assert run(*given, "--columns", "{verdicts: {3: tie}}").exit_code == 0
     [read] = read_comparisons(str(tmp_path / "v.eval"))

@@ -165,10 +165,10 @@ def _divided(logs_or_votes: tuple[str, ...]) -> tuple[list[str], list[str]]:
     ballot_votes = [path for path in logs_or_votes if holds_ballot_votes(path)]
     sources = [path for path in logs_or_votes if path not in ballot_votes]
     if not sources:
-        raise InputError(
-            f"{ballot_votes[0]}: votes on comparisons, or none yet; name the log or file with the"
-            " comparisons as well"
-        )
+        first = Path(ballot_votes[0])
+        if first.is_file() and not first.stat().st_size:
+            raise InputError(f"{first}: no votes")
+        raise InputError(f"{first}: votes on comparisons; name the log or file with these as well")
     return sources, ballot_votes
 
 

@@ -58,8 +58,9 @@ def rankings_by(
         if len(common) > 1:
             compared = compare_leaderboard(ranking, leaderboard)
             agreement[group] = (compared.spearman, compared.kendall)
-    order = sorted(leaderboard, key=lambda model: -leaderboard[model])
-    board = {model: place for place, model in enumerate(order, start=1)}
+    board: dict[str, int] = {}
+    for model, rating in leaderboard.items():
+        board[model] = 1 + sum(other > rating for other in leaderboard.values())
     return RankingsBy(by, overall, rankings, without, board, agreement)
 
 
