@@ -373,7 +373,6 @@ _SELECTION_OPTIONS = ("lam", "set_similarity", "shortlist", "min_words", "max_le
 _ANY_TASK = "any task"
 _ALLOCATION_OPTIONS = ("budget", "confidence", "batch", "prior")
 _CHOSEN_CASES = "`--sample-id`, or a file of these cases as -T dataset=..."
-_OF_PROMPT = ("rubric", "prompt", "judge_language")
 _ASSISTANT = "-T assistant='{{kind: ..., {}: ...}}'"
 _MOVED: dict[str, tuple[str, str]] = {
     **{name: ("samer", f"-T samer='{{model: DIR, {name}: ...}}'") for name in _SAMER_OPTIONS},
@@ -396,7 +395,7 @@ _MOVED: dict[str, tuple[str, str]] = {
     "ids": ("urs_assistants", "-T cases=<ids>"),
     "intents": ("urs_case_review", _CHOSEN_CASES),
     "language": ("urs_case_review", _CHOSEN_CASES),
-    **dict.fromkeys(_OF_PROMPT, ("judge_twins", "none: twins are judged with that of their logs")),
+    "judge_language": ("judge_twins", "-T answers=<logs judged in that language>"),
     "models": ("urs_crossval", "-T answers=<logs of these models>"),
     "preflight": (_ANY_TASK, "the environment variable URS_INSPECT_PREFLIGHT=false"),
     "seed": ("urs_case_review judge_rating", "`--sample-shuffle SEED` of `inspect eval`"),

@@ -388,7 +388,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
         {"search": "folder:x"},
         "search: is no longer an argument; use -T assistant='{kind: ..., search: ...}'",
     ),
-    ("judge_twins", {"prompt": "x"}, "prompt: is no longer an argument; use none: twins"),
+    ("judge_twins", {"judge_language": "en"}, "judge_language: is no longer an argument; use -T"),
     ("judge_rating", {"seed": 1}, "seed: is no longer an argument; use `--sample-shuffle"),
     ("urs_case_review", {"seed": 1}, "seed: is no longer an argument; use `--sample-shuffle"),
     ("urs_assistants", {"ids": "a"}, "ids: is no longer an argument; use -T cases=<ids>"),

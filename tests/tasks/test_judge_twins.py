@@ -42,8 +42,9 @@ from urs_inspect.reports.numbers._judge_checks import (
     verdict_of,
 )
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
-from urs_inspect.reports.numbers._twins import KindShift, read_twins, twins_of
+from urs_inspect.reports.numbers._twins import KindShift, Twins, read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
+from urs_inspect.reports.words._twins import twins_section
 from urs_inspect.scorers._twins import ScoredTwin
 from urs_inspect.tasks.judge_twins import draw_answers
 
@@ -154,9 +155,9 @@ def test_as_many_answers_as_are_named_show_a_shift_that_counts(logs: Path, tmp_p
     assert few.verdict == "cannot tell" and few.more is not None
     needed = round(few.more * 30 / 40)  # of 40 answers, 30 had a twin
     assert shifts(needed).smallest <= few.small < shifts(needed - 4).smallest
-    command = twins_command(log, 90)
+    command = twins_command(log, 90, ["order", "family"])
     assert command.startswith("inspect eval urs_inspect/judge_twins --model none --model-role")
-    assert f"-T answers={logs} -T n=90 --log-dir {tmp_path}" in command
+    assert f"-T answers={logs} -T n=90 -T kinds=order,family --log-dir {tmp_path}" in command
 
 
 @pytest.mark.parametrize(
@@ -478,6 +479,168 @@ def test_intents_are_judged_again_in_the_language_of_the_log(tmp_path: Path) -> 
     assert set(asked) == before
     assert all("评" in prompt for prompt in asked)
     assert "zh" in read_twins(log).judged_by
+
+
+RUBRIC = "name: mine\nversion: '1'\n"
+FRAME = "{{ question }} {{ reference }} {{ answer }} {{ record_example }} {{ key }} First."
+
+
+@pytest.fixture
+def ruled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EvalLog:
+    """A log of answers, judged by files whose paths are relative to a folder that is left."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "rubric.yaml").write_text(RUBRIC, "utf-8")
+    (home / "frame.jinja").write_text(FRAME, "utf-8")
+    monkeypatch.chdir(home)
+    model = Script("A plain answer of some length. It says enough.").model("one")
+    task = urs(
+        dataset="sample",
+        language="en",
+        intents="leisure",
+        rubric="rubric.yaml",
+        prompt="frame.jinja",
+        judge_language="zh",
+    )
+    log = run(task, tmp_path / "logs", model=model, grader=judge())
+    assert log.status == "success"
+    (tmp_path / "away").mkdir()
+    monkeypatch.chdir(tmp_path / "away")
+    return log
+
+
+def test_files_are_named_in_place_of_those_that_the_log_names(
+    ruled: EvalLog, tmp_path: Path
+) -> None:
+    rubric = str(tmp_path / "home" / "rubric.yaml")
+    frame = str(tmp_path / "home" / "frame.jinja")
+    file = Path(ruled.location).name
+    with pytest.raises(InputError, match=rf"^rubric: rubric.yaml.*{file}.*-T rubric=FILE"):
+        judge_twins(answers=ruled.location)
+    with pytest.raises(InputError, match=rf"^prompt: frame.jinja.*{file}.*-T prompt=FILE"):
+        judge_twins(answers=ruled.location, rubric=rubric)
+    script = Script('{"Final Score": 5}')
+    task = judge_twins(answers=ruled.location, rubric=rubric, prompt=frame, n=3)
+    log = run(task, tmp_path / "logs", model="none", grader=script.model("judge"))
+    assert all(seen[-1].text.endswith("First.") for seen in script.seen)
+    assert rubric in read_twins(log).judged_by
+    ranking = make_leaderboard(read_answers([str(tmp_path / "logs")], JUDGE_TASKS), rounds=200)
+    assert ranking.rankings[0].twins is not None  # the same rubric, prompt and language
+
+
+@pytest.mark.parametrize(
+    ("name", "edited"),
+    [("rubric.yaml", RUBRIC.replace("1", "2")), ("frame.jinja", FRAME.replace("First", "Last"))],
+)
+def test_a_file_that_was_edited_since_is_refused(
+    name: str, edited: str, ruled: EvalLog, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    (home / name).write_text(edited, "utf-8")
+    files = {"rubric": str(home / "rubric.yaml"), "prompt": str(home / "frame.jinja")}
+    assert ruled.eval.metadata is not None
+    known = ruled.eval.metadata["rubric_sha256"]
+    with pytest.raises(InputError, match=rf"^answers: [^\n]*{known[:8]}[^\n]*{name}[^\n]*$"):
+        judge_twins(answers=ruled.location, **files)
+
+    del ruled.eval.metadata["rubric_sha256"]
+    for sample in ruled.samples or []:
+        for score in (sample.scores or {}).values():
+            (score.metadata or {}).pop("prompt_sha256", None)
+    write_eval_log(ruled, ruled.location)
+    assert judge_twins(answers=ruled.location, **files).dataset  # older logs have no hash
+
+
+def test_prompts_of_answers_that_were_scored_again_count_not_the_rubric_of_the_run(
+    ruled: EvalLog, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    files = {"rubric": str(home / "rubric.yaml"), "prompt": str(home / "frame.jinja")}
+    assert ruled.eval.metadata is not None
+    ruled.eval.metadata["rubric_sha256"] = "0" * 64
+    ruled.eval.task_args["rubric"] = None  # scored again with another rubric than the run had
+    write_eval_log(ruled, ruled.location)
+    assert judge_twins(answers=ruled.location, **files).dataset
+    Path(files["prompt"]).write_text(FRAME.replace("First", "Last"), "utf-8")
+    with pytest.raises(InputError, match=r"^answers: .*frame\.jinja"):
+        judge_twins(answers=ruled.location, **files)
+
+
+def test_other_scorers_take_no_rubric(tmp_path: Path) -> None:
+    log = graded(tmp_path, model_graded_qa())
+    with pytest.raises(InputError, match=r"^rubric: .*model_graded_qa"):
+        judge_twins(answers=log.location, rubric="urs")
+
+
+def test_a_rubric_that_ratings_were_not_made_by_is_refused(tmp_path: Path) -> None:
+    columns = "id,prompt,response,rating,reference,intent,language"
+    rows = [f"q{place},What is {place}?,{SHORT},3,ref,leisure,en" for place in range(12)]
+    bench = tmp_path / "labels.csv"
+    bench.write_text("\n".join([columns, *rows]), "utf-8")
+    rubric = tmp_path / "rubric.yaml"
+    rubric.write_text(RUBRIC, "utf-8")
+    model = Script('{"Final Score": 5}').model("judge")
+    task = judge_rating(bench=str(bench), rubric=str(rubric), scale=[1, 10])
+    log = run(task, tmp_path, model=model)
+    assert log.status == "success"
+    assert judge_twins(answers=log.location).dataset
+    rubric.write_text(RUBRIC.replace("1", "2"), "utf-8")
+    with pytest.raises(InputError, match=r"^answers: .*rubric\.yaml"):
+        judge_twins(answers=log.location)
+    with pytest.raises(InputError, match=r"^answers: .*rubric urs"):
+        judge_twins(answers=log.location, rubric="urs")
+    with pytest.raises(InputError, match=r"^prompt: .*rating_agreement"):
+        judge_twins(answers=log.location, prompt=str(rubric))
+
+
+def of_kinds(
+    logs: Path, tmp_path: Path, in_logs: int | None, *, spread: dict[str, int]
+) -> tuple[Twins, str]:
+    """A log with 40 twins of each kind, that shift by so many points up and down, in words."""
+    log = twins(tmp_path, logs, n=6)
+    assert log.eval.metadata is not None
+    assert log.eval.metadata["answers_in_logs"] == len(read_judged_answers([str(logs)], []))
+    log.eval.metadata["answers_in_logs"] = in_logs
+    log.eval.metadata["equal_to_original"] = {"negated/en": 5, "negated/zh": 1, "order/en": 2}
+    found = twins_of(
+        log,
+        [
+            ScoredTwin(kind, place, f"q{place}", points * (-1.0) ** place, 0.1)
+            for kind, points in spread.items()
+            for place in range(40)
+        ],
+    )
+    return found, " ".join(twins_section(found).notes)
+
+
+def test_the_command_names_the_kinds_that_the_answers_of_the_logs_can_decide(
+    logs: Path, tmp_path: Path
+) -> None:
+    spread = {"order": 1, "other_answer": 3, "family": 0}
+    found, words = of_kinds(logs, tmp_path, 10_000, spread=spread)
+    more = {kind.kind: kind.more for kind in found.kinds}
+    order = more["order"] or 0
+    assert order and more["other_answer"] and not more["family"]
+    assert f"n={more['other_answer']}" in words and "kinds=order,other_answer" in words
+
+    _, words = of_kinds(logs, tmp_path, order, spread=spread)
+    assert "kinds=order " in words and f"n={order} " in words
+    assert tells(words, f"have {order} answers ... other_answer ... questions")
+
+    _, words = of_kinds(logs, tmp_path, order - 1, spread=spread)
+    assert tells(words, "order and other_answer ... questions") and "judge_twins" not in words
+
+    _, words = of_kinds(logs, tmp_path, None, spread=spread)
+    assert "kinds=order,other_answer" in words
+
+
+def test_kinds_without_any_twin_are_counted(logs: Path, tmp_path: Path) -> None:
+    found, words = of_kinds(logs, tmp_path, 40, spread={"order": 0})
+    assert [kind.kind for kind in found.kinds] == ["order"]
+    assert found.left_out == {"order": 2, "negated": 6}
+    assert tells(words, "order 2 ... negated 6")
+    _, words = of_kinds(logs, tmp_path, 40, spread={})
+    assert tells(words, "order 2 ... negated 6")
 
 
 def test_ways_of_judging_are_not_mixed(logs: Path, tmp_path: Path) -> None:

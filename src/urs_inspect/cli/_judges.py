@@ -62,10 +62,11 @@ def judges(
     Published results about the datasets of LOGS stand below.
     """
     from urs_inspect.logs._files import finished_logs, nothing_left
+    from urs_inspect.logs._judged import TWINS_TASK
     from urs_inspect.reports.layout._tables import csv_text
     from urs_inspect.reports.numbers._judge_bias import MAD_TASK, battle_biases
     from urs_inspect.reports.numbers._judges import read_judges, read_ratings
-    from urs_inspect.reports.numbers._twins import TWINS_TASK, read_twins
+    from urs_inspect.reports.numbers._twins import read_twins
     from urs_inspect.reports.words._judge_details import NUMBERS, judges_report
 
     if csv_file is not None:

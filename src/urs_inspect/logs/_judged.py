@@ -3,7 +3,8 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample
@@ -18,6 +19,7 @@ from urs_inspect.logs._responses import ANSWERS_ONLY, NO_MODEL, ended
 from urs_inspect.logs._scores import UNJUDGED, last_judgement, number, role_models, value_of
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.scorers._rating_agreement import RATING
+from urs_inspect.solvers._give_rating import URS_RUBRIC
 
 TWINS_TASK = PACKAGE + "judge_twins"
 INTENT_JUDGE = "intent_judge"
@@ -31,6 +33,8 @@ ALLOWED = (
 """By what answers may have been scored."""
 _OF_PROMPT = ("rubric", "prompt", "judge_language")
 """Arguments of `intent_judge` that make the prompt."""
+_FILES = {INTENT_JUDGE: ("rubric", "prompt"), RATING_AGREEMENT: ("rubric",)}
+"""Scorer -> those of its arguments that name a file of the judge's prompt."""
 _OF_PAIRS = frozenset({"pair_verdict", "pair_choice", "human_choice"})
 _UNUSED = ANSWERS_ONLY - {"scores"}
 _UNIT = (0.0, 1.0)
@@ -75,6 +79,9 @@ class JudgedAnswer:
         metadata: Of the sample: intent, language, and what else the log has.
         judging: How it was judged.
         log: The log; without samples.
+        rubric_sha256: Hash of the rubric by which it was judged; empty if it is not known.
+        prompt_sha256: Hash of the judge's prompt without the texts of the case; empty if it is not
+            known.
     """
 
     id: str
@@ -87,6 +94,8 @@ class JudgedAnswer:
     metadata: dict[str, Any]
     judging: Judging
     log: EvalLog
+    rubric_sha256: str
+    prompt_sha256: str
 
 
 def short(scorer: str) -> str:
@@ -215,7 +224,11 @@ def _answer(sample: EvalSample, log: EvalLog, judging: Judging) -> JudgedAnswer 
     if judging.name == INTENT_JUDGE and not isinstance(target, str):
         target = "\n".join(target)
     language = str(facts.get("language") or "")
-    if judging.name != INTENT_JUDGE:
+    of_prompt = facts
+    if judging.name == INTENT_JUDGE:
+        judged = last_judgement(sample)
+        of_prompt = (judged.metadata if judged else None) or {}
+    else:
         language = language_of(text, language)
     return JudgedAnswer(
         id=str(sample.id),
@@ -228,7 +241,17 @@ def _answer(sample: EvalSample, log: EvalLog, judging: Judging) -> JudgedAnswer 
         metadata=facts,
         judging=judging,
         log=log.model_copy(update={"samples": None}),
+        rubric_sha256=_rubric_sha256(log, judging),
+        prompt_sha256=str(of_prompt.get("prompt_sha256") or ""),
     )
+
+
+def _rubric_sha256(log: EvalLog, judging: Judging) -> str:
+    """Hash of the rubric of a run; empty if answers were scored again with other files."""
+    files = _FILES.get(judging.name, ())
+    if any(log.eval.task_args.get(name) != judging.options.get(name) for name in files):
+        return ""
+    return str((log.eval.metadata or {}).get("rubric_sha256") or "")
 
 
 def _final(sample: EvalSample, judging: Judging) -> float:
@@ -241,6 +264,44 @@ def _final(sample: EvalSample, judging: Judging) -> float:
     if score is None:
         return math.nan
     return number(score.value)
+
+
+def with_files(answers: Iterable[JudgedAnswer], given: Mapping[str, str]) -> list[JudgedAnswer]:
+    """The answers, with files in place of those that their logs name.
+
+    Args:
+        answers: The answers.
+        given: `rubric` or `prompt`, an argument of their scorer -> the file.
+
+    Raises:
+        InputError: If the scorer takes no such file, or a log names one that is not there.
+    """
+    changed = []
+    for answer in answers:
+        judging = answer.judging
+        files = _FILES.get(judging.name, ())
+        for name in given:
+            if name not in files:
+                raise InputError(
+                    f"{name}: not for these answers, whose scorer {judging.name} takes no such file"
+                )
+        for name in files:
+            file = judging.options.get(name)
+            if name not in given and _is_lost(file):
+                raise InputError(
+                    f"{name}: {file}, which {short_name(answer.log.location)} names, is not there;"
+                    f" name it with -T {name}=FILE"
+                )
+        options = {**judging.options, **given}
+        changed.append(replace(answer, judging=replace(judging, options=options)))
+    return changed
+
+
+def _is_lost(file: str | None) -> bool:
+    """Whether a log names a file that is not there."""
+    if not file or file == URS_RUBRIC:
+        return False
+    return not Path(file).expanduser().is_file()
 
 
 def one_judging(answers: Iterable[JudgedAnswer]) -> Judging:

@@ -19,6 +19,7 @@ from urs_inspect._arguments import (
     Natural,
     Paths,
     Structured,
+    Text,
     as_list,
     checked,
     names,
@@ -26,7 +27,9 @@ from urs_inspect._arguments import (
 )
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.datasets import RatingCase
+from urs_inspect.judging import PromptBuilder
 from urs_inspect.judging._twins import Kind, Original, chosen_kinds, make_twin
+from urs_inspect.logs._files import short_name
 from urs_inspect.logs._judged import (
     INTENT_JUDGE,
     RATING_AGREEMENT,
@@ -35,13 +38,16 @@ from urs_inspect.logs._judged import (
     one_judging,
     read_judged_answers,
     scale_of,
+    with_files,
 )
-from urs_inspect.rubrics import FINAL, load_rubric
+from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, rating_agreement
 from urs_inspect.scorers._rating_agreement import RATING
 from urs_inspect.scorers._twins import (
     DOUBLINGS,
     FACTS,
+    IN_LOGS,
+    JUDGE_LANGUAGE,
     JUDGED_BY,
     ORIGINAL,
     PAIR,
@@ -61,7 +67,7 @@ from urs_inspect.tasks.judge_rating import rating_prompts, rating_sample
 
 logger = getLogger(__name__)
 
-JUDGE_TWINS_VERSION = "2-B"
+JUDGE_TWINS_VERSION = "2-C"
 """The number changes when twins or prompts do, the letter when arguments do."""
 _PART_OF_LONGEST = 10
 """One in so many answers is drawn of the model that writes most, where there are others."""
@@ -75,6 +81,8 @@ def judge_twins(
     answers: Paths | None = None,
     kinds: Names = "padded",
     n: Count = 60,
+    rubric: Text | None = None,
+    prompt: Text | None = None,
     structured: Structured = "auto",
     seed: Natural = 0,
 ) -> Task:
@@ -87,7 +95,8 @@ def judge_twins(
     Run it with `--model none --model-role grader=...`. Each of `n` answers is judged once as it is
     and once for each kind of twin, in random order. A twin that would equal its answer is left out.
     Answers are judged by the scorer of their logs, with the rubric, prompt and language that these
-    name; those of `judge_rating` by the model under test.
+    name; those of `judge_rating` by the model under test. A file that has changed since then, by
+    its hash in the log, is refused.
 
     Args:
         answers: Logs, or directories of logs, with answers that `intent_judge`, `judge_rating`,
@@ -96,6 +105,8 @@ def judge_twins(
             separated by commas.
         n: How many answers, at most, spread over the scores of each model; of several models, the
             one that writes most has a tenth.
+        rubric: Path of the rubric of the logs, where it is not the one that these name.
+        prompt: Path of the frame of the judge's prompt, likewise.
         structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or
             `auto`.
         seed: Seed of the choice of answers, of the twins, and of their order.
@@ -106,6 +117,8 @@ def judge_twins(
     found = read_judged_answers(places, notes)
     for note in notes:
         logger.warning(f"answers: {note}")
+    files = {"rubric": rubric, "prompt": prompt}
+    found = with_files(found, {name: file for name, file in files.items() if file is not None})
     judging = one_judging(found)
     if judging.name == INTENT_JUDGE:
         run = _by_intents(found, judging, structured)
@@ -129,7 +142,9 @@ def judge_twins(
             "dataset_sha256": first.get("dataset_sha256"),
             **run.facts,
             JUDGED_BY: str(judging),
+            JUDGE_LANGUAGE: judging.options.get("judge_language"),
             SCALE: list(scale_of(found)),
+            IN_LOGS: len(run.answers),
             "equal_to_original": dict(equal),
         },
         **run.parts,
@@ -156,6 +171,14 @@ def _by_intents(found: Sequence[JudgedAnswer], judging: Judging, structured: Str
             f"answers: judged by intents that are not in the rubric {loaded.name}:"
             f" {choices(unknown)}"
         )
+    builder = PromptBuilder(loaded)
+
+    def prompt_sha256(answer: JudgedAnswer) -> str:
+        language = loaded.language_code(judging.options.get("judge_language") or answer.language)
+        intent = answer.metadata["intent"]
+        return builder.build(intent, language, question="", reference="", answer="").sha256
+
+    _refuse_other_prompts(found, loaded, prompt_sha256)
     judge = intent_judge(**judging.options, structured=structured)
     return _Run(
         answers=found,
@@ -197,6 +220,10 @@ def _by_rating(found: Sequence[JudgedAnswer], judging: Judging, structured: Stru
     rubric = options["rubric"]
     loaded = load_named_rubric(rubric)
     prompts = rating_prompts(loaded, lowest, highest)
+    if loaded is not None:
+        _refuse_other_prompts(
+            found, loaded, lambda answer: prompts(_rated_case(answer, answer.text)).sha256
+        )
     judge = get_model() if roles_known() else None
     if judge is not None and is_none(judge):
         raise InputError(
@@ -231,6 +258,35 @@ def _by_rating(found: Sequence[JudgedAnswer], judging: Judging, structured: Stru
             "config": GenerateConfig(temperature=0),
         },
     )
+
+
+def _refuse_other_prompts(
+    found: Sequence[JudgedAnswer],
+    rubric: Rubric,
+    prompt_sha256: Callable[[JudgedAnswer], str],
+) -> None:
+    """Raise if answers were judged with another rubric or prompt, by the hashes in their logs.
+
+    Args:
+        found: The answers.
+        rubric: The rubric by which twins are about to be judged.
+        prompt_sha256: Hash of the prompt by which a twin of an answer is about to be judged.
+    """
+    for answer in found:
+        before = answer.rubric_sha256
+        now = rubric.sha256
+        if before in ("", now) and answer.prompt_sha256:
+            before = answer.prompt_sha256
+            now = prompt_sha256(answer)
+        if before in ("", now):
+            continue
+        named = {name: answer.judging.options.get(name) for name in ("rubric", "prompt")}
+        files = [f"{name} {file}" for name, file in named.items() if file]
+        raise InputError(
+            f"answers: {short_name(answer.log.location)} was judged by other content (sha256"
+            f" {before[:8]}) than that of {' and '.join(files) or 'the built-in rubric'} now"
+            f" ({now[:8]}); twins must be judged as their answers were"
+        )
 
 
 def _rated_case(answer: JudgedAnswer, text: str) -> RatingCase:

@@ -22,6 +22,7 @@ from urs_inspect.datasets._sources import PEOPLE as PEOPLES
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
 from urs_inspect.judging._twins import PADDED, Effect
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
+from urs_inspect.logs._judged import TWINS_TASK
 from urs_inspect.logs._scores import role_models
 from urs_inspect.reports._texts import COMMAND, listed
 from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched
@@ -38,13 +39,13 @@ from urs_inspect.reports.numbers._crossval import (
 )
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._twins import (
-    TWINS_TASK,
     Twins,
     read_twins,
     samples_of,
     verdict_on,
 )
 from urs_inspect.rubrics import FINAL
+from urs_inspect.scorers._twins import JUDGE_LANGUAGE
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import pooled_deviation
 from urs_inspect.stats._correlation import rank_correlation
@@ -146,13 +147,20 @@ def read_twin_logs(answers: Answers, skipped: list[str]) -> list[Twins]:
 
 
 def largest_twins(found: Iterable[Twins], judges: Sequence[str], logs: set[str]) -> Twins | None:
-    """The log with the most twins by these judges, asked with the prompts of these logs."""
+    """The log with the most twins by these judges, asked with the prompts of these logs.
+
+    One with padded twins comes before one without, as only padded twins correct leads.
+    """
     candidates = []
     for twins in found:
         same_prompts = bool(twins.same_prompts & logs)
         if same_prompts and set(twins.judges) == set(judges):
             candidates.append(twins)
-    return max(candidates, key=lambda twins: samples_of(twins.log), default=None)
+    return max(
+        candidates,
+        key=lambda twins: (twins.slope is not None, samples_of(twins.log)),
+        default=None,
+    )
 
 
 def read_judge_facts(
@@ -227,7 +235,7 @@ def _judges_of(log: EvalLog) -> list[frozenset[str]]:
 def _same_prompts(answers: Answers, log: EvalLog) -> frozenset[str]:
     """The logs of answers that were judged with the prompts of a log of a judge task."""
     about = log.eval.metadata or {}
-    language = log.eval.task_args.get("judge_language")
+    language = log.eval.task_args.get("judge_language") or about.get(JUDGE_LANGUAGE)
     names = answers.table["log"].unique()
     hashes = {name: run.rubric_sha256 for name, run in zip(names, answers.runs, strict=False)}
     judged = answers.table[answers.table["prompt_sha256"] != ""]
@@ -482,7 +490,7 @@ def _shifts(twins: Twins, panel: str, rubric: str) -> Iterator[JudgeFact]:
             check = FLAWS
         else:
             check = _ADDITIONS
-        measure = kind.title
+        measure = f"points gained by twins: {kind.title}"
         if kind.more:
             measure += f"; {kind.more:,} answers would tell"
         yield JudgeFact(check, panel, measure, source, kind.shift, 0.0, rubric)
@@ -521,7 +529,7 @@ def _commands(
         OTHER_LABELS: COMMAND + shlex.join(labels),
         _REPEATS: COMMAND + shlex.join(again),
         _NULL: COMMAND + shlex.join([*probe, *same_task, *beside]),
-        TWINS: COMMAND + shlex.join([*twins, *_flags("-T", prompts), *beside]),
+        TWINS: COMMAND + shlex.join([*twins, *beside]),
         _ITSELF: _NONE_OF_THEM,
     }
     models = list(dict.fromkeys(map(str, answers["base_model"])))
@@ -537,13 +545,13 @@ def _commands(
     return commands
 
 
-def twins_command(log: EvalLog, n: int) -> str:
-    """The command that made a log of twins, of another number of answers."""
+def twins_command(log: EvalLog, n: int, kinds: Sequence[str]) -> str:
+    """The command that made a log of twins, of another number of answers and of some kinds."""
     graders = role_models(log).get("grader")
     asked = ["--model", log.eval.model]
     if graders:
         asked = ["--model", "none", "--model-role", _role(graders)]
-    given = log.eval.task_args_passed | {"n": n}
+    given = log.eval.task_args_passed | {"kinds": list(kinds), "n": n}
     arguments = []
     for name, value in given.items():
         values = value if isinstance(value, list) else [value]

@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -11,11 +11,10 @@ from inspect_ai.log import EvalLog, EvalSample
 
 from urs_inspect.judging._twins import KINDS, PADDED, Effect
 from urs_inspect.logs._files import read_log
-from urs_inspect.logs._judged import TWINS_TASK as TWINS_TASK
 from urs_inspect.logs._scores import last_score, role_models, value_of
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.scorers._rating_agreement import RATING
-from urs_inspect.scorers._twins import JUDGED_BY, SCALE, ScoredTwin, scored_twins, slope_of
+from urs_inspect.scorers._twins import IN_LOGS, JUDGED_BY, SCALE, ScoredTwin, scored_twins, slope_of
 from urs_inspect.stats import Estimate, mean_interval
 from urs_inspect.stats._bootstrap import LEVEL, standard_error
 from urs_inspect.stats._power import FEWEST, questions_needed, smallest_difference
@@ -42,9 +41,10 @@ class KindShift:
         effect: What the change is for the user: `nothing`, or a `flaw`.
         shift: Mean shift in points, its interval clustered by question.
         gained: Share of the twins that scored higher than their answer.
-        smallest: The smallest shift that would have been found significant with 80% power.
-        equal: Twins that equalled their answer and were left out.
-        needed: Answers with which a shift of `small` points would be; None if that is not known.
+        smallest: The smallest shift that so many twins show to be significant, with 80% power.
+        equal: Answers in which the rule could change nothing.
+        needed: So many answers show a shift of `small` points, with 80% power; None if that is not
+            known.
         small: Points within which a shift counts as none.
     """
 
@@ -88,6 +88,8 @@ class Twins:
         judged_by: The scorer that asked the judge, with its arguments.
         unscored: Texts, answers or twins, that have no score.
         reason: Why one of these has none, in the words of its scorer; empty if not known.
+        left_out: Kind -> answers in which its rule could change nothing.
+        in_logs: Answers that there were to draw from; None in logs that do not say it.
         same_prompts: Logs of answers that were judged with the same prompts.
     """
 
@@ -100,6 +102,8 @@ class Twins:
     judged_by: str = ""
     unscored: int = 0
     reason: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    in_logs: int | None = None
     same_prompts: frozenset[str] = frozenset()
 
 
@@ -148,6 +152,8 @@ def twins_of(log: EvalLog, scored: Sequence[ScoredTwin]) -> Twins:
     for key, count in about["equal_to_original"].items():
         left_out[key.partition("/")[0]] += count
     by_kind: dict[str, list[ScoredTwin]] = {kind: [] for kind in KINDS}
+    for kind in left_out:
+        by_kind.setdefault(kind, [])
     for twin in scored:
         by_kind.setdefault(twin.kind, []).append(twin)
     kinds = [_shift(own, left_out[kind], high - low) for kind, own in by_kind.items() if own]
@@ -163,6 +169,8 @@ def twins_of(log: EvalLog, scored: Sequence[ScoredTwin]) -> Twins:
         slope=slope,
         scale=(float(low), float(high)),
         judged_by=str(about.get(JUDGED_BY, "")),
+        left_out={kind: left_out[kind] for kind in by_kind if left_out[kind]},
+        in_logs=about.get(IN_LOGS),
     )
 
 
@@ -205,7 +213,7 @@ def _shift(scored: Sequence[ScoredTwin], equal: int, width: float) -> KindShift:
         title=known.title if known else name,
         effect=known.effect if known else "nothing",
         shift=shift,
-        gained=sum(shift > 0 for shift in shifts) / len(shifts),
+        gained=sum(points > 0 for points in shifts) / len(shifts),
         smallest=smallest,
         equal=equal,
         needed=None if needed is None else math.ceil(needed * (n + equal) / n),

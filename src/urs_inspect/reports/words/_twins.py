@@ -1,7 +1,6 @@
 """What twins of answers show of a judge, in words."""
 
 import math
-from collections.abc import Sequence
 
 import pandas as pd
 
@@ -53,9 +52,10 @@ def twins_section(twins: Twins) -> Section:
     )
     notes = [padding_sentence(twins), _unscored(twins)]
     if twins.kinds:
-        notes += [*_NOTES, _left_out(twins.kinds), _more(twins)]
+        notes += [*_NOTES, _left_out(twins), _more(twins)]
     else:
         notes.insert(0, "No twin and the answer that it is made of were both scored.")
+        notes.append(_left_out(twins))
     title = f"Twins of answers before {listed(twins.judges)}"
     low, high = twins.scale
     scores = f"Scores: {low:g} to {high:g}"
@@ -93,22 +93,38 @@ def _row(kind: KindShift) -> dict[str, object]:
     }
 
 
-def _left_out(kinds: Sequence[KindShift]) -> str:
-    """How many twins equalled their answer, by kind; empty if none did."""
-    parts = [f"{kind.kind} {kind.equal:,}" for kind in kinds if kind.equal]
-    return f"Left out, as they equal their answer: {listed(parts)}." if parts else ""
+def _left_out(twins: Twins) -> str:
+    """In how many answers a kind's rule could change nothing; empty if it always could."""
+    parts = [f"{kind} {count:,}" for kind, count in twins.left_out.items()]
+    if not parts:
+        return ""
+    return f"Left out, as the answer has nothing that the rule can change: {listed(parts)}."
 
 
 def _more(twins: Twins) -> str:
-    """How many answers would tell where these cannot, and the command; empty if none is needed."""
+    """How many answers tell where these cannot, and the command where the logs have so many.
+
+    Empty if none is needed.
+    """
     wanted = {kind.kind: kind.more for kind in twins.kinds if kind.more}
     if not wanted:
         return ""
-    most = max(wanted.values())
     parts = [f"{kind} {count:,}" for kind, count in wanted.items()]
     small = number(2)(twins.kinds[0].small)
-    return (
+    sentences = [
         f"Where the verdict is 'cannot tell', so many answers would show a shift of {small} points"
-        f" with {POWER:.0%} power: {listed(parts)}. For all of these:"
-        f" `{twins_command(twins.log, most)}`"
-    )
+        f" with {POWER:.0%} power: {listed(parts)}."
+    ]
+    within = wanted
+    if twins.in_logs is not None:
+        within = {kind: count for kind, count in wanted.items() if count <= twins.in_logs}
+        beyond = [kind for kind in wanted if kind not in within]
+        if beyond:
+            sentences.append(
+                f"The logs have {counted(twins.in_logs, 'answer')}: for {listed(beyond)} more"
+                " questions must be answered and judged first."
+            )
+    if within:
+        command = twins_command(twins.log, max(within.values()), list(within))
+        sentences.append(f"For {listed(list(within))}: `{command}`")
+    return " ".join(sentences)
