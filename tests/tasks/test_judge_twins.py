@@ -537,7 +537,10 @@ def test_a_file_that_was_edited_since_is_refused(
 ) -> None:
     home = tmp_path / "home"
     (home / name).write_text(edited, "utf-8")
-    files = {"rubric": str(home / "rubric.yaml"), "prompt": str(home / "frame.jinja")}
+    files: dict[str, Any] = {
+        "rubric": str(home / "rubric.yaml"),
+        "prompt": str(home / "frame.jinja"),
+    }
     assert ruled.eval.metadata is not None
     known = ruled.eval.metadata["rubric_sha256"]
     with pytest.raises(InputError, match=rf"^answers: [^\n]*{known[:8]}[^\n]*{name}[^\n]*$"):
@@ -555,7 +558,10 @@ def test_prompts_of_answers_that_were_scored_again_count_not_the_rubric_of_the_r
     ruled: EvalLog, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    files = {"rubric": str(home / "rubric.yaml"), "prompt": str(home / "frame.jinja")}
+    files: dict[str, Any] = {
+        "rubric": str(home / "rubric.yaml"),
+        "prompt": str(home / "frame.jinja"),
+    }
     assert ruled.eval.metadata is not None
     ruled.eval.metadata["rubric_sha256"] = "0" * 64
     ruled.eval.task_args["rubric"] = None  # scored again with another rubric than the run had
