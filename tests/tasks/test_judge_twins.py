@@ -543,7 +543,7 @@ def test_a_file_that_was_edited_since_is_refused(
     }
     assert ruled.eval.metadata is not None
     known = ruled.eval.metadata["rubric_sha256"]
-    with pytest.raises(InputError, match=rf"^answers: [^\n]*{known[:8]}[^\n]*{name}[^\n]*$"):
+    with pytest.raises(InputError, match=rf"^answers: [^\n]*{name}[^\n]*{known[:8]}[^\n]*$"):
         judge_twins(answers=ruled.location, **files)
 
     del ruled.eval.metadata["rubric_sha256"]

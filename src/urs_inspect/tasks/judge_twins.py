@@ -280,12 +280,14 @@ def _refuse_other_prompts(
             now = prompt_sha256(answer)
         if before in ("", now):
             continue
-        named = {name: answer.judging.options.get(name) for name in ("rubric", "prompt")}
-        files = [f"{name} {file}" for name, file in named.items() if file]
+        options = answer.judging.options
+        named = [name for name in ("rubric", "prompt") if options.get(name)]
+        files = " with ".join(f"{name} {options[name]}" for name in named) or "the built-in rubric"
+        hint = "".join(f", -T {name}=FILE" for name in named)
         raise InputError(
-            f"answers: {short_name(answer.log.location)} was judged by other content (sha256"
-            f" {before[:8]}) than that of {' and '.join(files) or 'the built-in rubric'} now"
-            f" ({now[:8]}); twins must be judged as their answers were"
+            f"answers: {files} (sha256 {now[:8]}) is not what"
+            f" {short_name(answer.log.location)} was judged by (sha256 {before[:8]}); twins must be"
+            f" judged as their answers were{hint}"
         )
 
 
