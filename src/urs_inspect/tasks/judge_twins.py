@@ -283,7 +283,10 @@ def _refuse_other_prompts(
         options = answer.judging.options
         named = [name for name in ("rubric", "prompt") if options.get(name)]
         files = " with ".join(f"{name} {options[name]}" for name in named) or "the built-in rubric"
-        hint = "".join(f", -T {name}=FILE" for name in named)
+        hint = ""
+        if named:
+            arguments = " ".join(f"-T {name}=FILE" for name in named)
+            hint = f"; name what was used then: {arguments}"
         raise InputError(
             f"answers: {files} (sha256 {now[:8]}) is not what"
             f" {short_name(answer.log.location)} was judged by (sha256 {before[:8]}); twins must be"
