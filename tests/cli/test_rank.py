@@ -523,3 +523,7 @@ def test_a_leaderboard_and_a_judge_are_compared_in_each_scenario(
     assert (ranks[0], ranks[2]) == ("x", "1 / 1")
     [beside] = [cells for cells in cells_of(everything) if cells[0] == "x" and len(cells) == 5]
     assert beside[1] == "3"  # in the leaderboard
+    board.write_text("model,rating\nx,1\ny,5\nz,5\n", encoding="utf-8")
+    equal = cells_of(run("rank", "--all", *arguments).output)
+    places = {cells[0]: cells[1] for cells in equal if cells[0] in "xyz" and len(cells) == 5}
+    assert places == {"x": "3", "y": "1", "z": "1"}
