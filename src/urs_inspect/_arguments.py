@@ -118,7 +118,9 @@ def _not_blank(value: Any) -> Any:
 
 def split_names(value: Any) -> Any:
     """The parts of a text that are separated by commas; anything else as it is."""
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    return value
 
 
 def _bounds(value: Any) -> Any:

@@ -84,7 +84,9 @@ def read_yaml_or_file(given: str, option: str) -> Any:
 def _line(text: str, place: int) -> str:
     """Number and content of a line, cut short; `place` counts from 0."""
     lines = text.splitlines()
-    content = lines[place].strip() if place < len(lines) else ""
+    content = ""
+    if place < len(lines):
+        content = lines[place].strip()
     return (
         f"line {place + 1}: {content[:60]}"
         if content.isprintable() and content

@@ -305,7 +305,9 @@ class Campaign(People[Session]):
         super().__init__(directory, annotators)
 
     def _open(self, annotator: str) -> Session:
-        ballots = own_order(annotator, self.ballots) if self._shuffled else self.ballots
+        ballots = self.ballots
+        if self._shuffled:
+            ballots = own_order(annotator, self.ballots)
         return Session(VoteStore(self.directory, annotator), ballots, self.queue)
 
     def report(self) -> tuple[Agreement, VoteReading]:

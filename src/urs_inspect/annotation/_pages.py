@@ -145,7 +145,9 @@ def _material_language(session: Session | RatingSession, language: str) -> str:
     current = session.current
     item = current.answer if isinstance(current, ToRate) else current
     read = item.language if item else ""
-    return language if read in LANGUAGES or not _CODE.fullmatch(read) else read
+    if read in LANGUAGES or not _CODE.fullmatch(read):
+        return language
+    return read
 
 
 def session_fragment(session: Session | RatingSession, language: str) -> str:
@@ -243,7 +245,9 @@ def _to_rate(session: RatingSession, language: str) -> dict[str, Any]:
         return shown
     rubric = campaign.rubric
     answer = item.answer
-    code = language if language in rubric.languages else next(iter(rubric.languages))
+    code = language
+    if language not in rubric.languages:
+        code = next(iter(rubric.languages))
     scales = []
     for name in campaign.criteria(answer):
         term = rubric.criteria[name][code]

@@ -46,7 +46,9 @@ class VotingPlan:
     def from_dict(cls, values: Mapping[str, Any], place: str) -> Self:
         """Read what `to_dict` returned, else InputError naming the place."""
         try:
-            prior = None if values["prior"] is None else JudgePrior.from_dict(values["prior"])
+            prior = None
+            if values["prior"] is not None:
+                prior = JudgePrior.from_dict(values["prior"])
             return cls(**{**values, "prior": prior})
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{place}: metadata.{VOTING_KEY} cannot be read: {error!r}") from None

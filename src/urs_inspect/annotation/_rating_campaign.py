@@ -195,7 +195,9 @@ class RatingCampaign(People[RatingSession]):
         self.queue = tuple(queue)
         self.rubric = rubric
         self.plan = plan or RatingPlan()
-        self.language = "zh" if {item.answer.language for item in queue} == {"zh"} else "en"
+        self.language = "en"
+        if {item.answer.language for item in queue} == {"zh"}:
+            self.language = "zh"
         self.mutex = threading.RLock()
         self.raters_of: dict[str, set[str]] = defaultdict(set)
         for rating in read_ratings(sorted(directory.glob("*.jsonl"))).ratings:
@@ -207,7 +209,9 @@ class RatingCampaign(People[RatingSession]):
 
     def criteria(self, answer: Answer) -> tuple[str, ...]:
         """Ids of the criteria on which an answer is rated."""
-        return () if self.plan.final_only else self.rubric.intents[answer.intent].criteria
+        if self.plan.final_only:
+            return ()
+        return self.rubric.intents[answer.intent].criteria
 
     def is_check(self, annotator: str, item: ToRate) -> bool:
         """Whether a person rates an answer twice: by a hash, which is the same after a restart."""

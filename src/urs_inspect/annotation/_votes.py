@@ -55,7 +55,9 @@ class Vote:
 
     def to_line(self) -> str:
         """The vote as one line of a file, without the line break."""
-        seconds = None if math.isnan(self.seconds) else round(self.seconds, 2)
+        seconds = None
+        if not math.isnan(self.seconds):
+            seconds = round(self.seconds, 2)
         return event_line(asdict(self) | {"seconds": seconds})
 
 
@@ -406,7 +408,9 @@ def left_side(annotator: str, ballot: str) -> Side:
 
     By a hash, as good as a coin, but the same after a restart.
     """
-    return "a" if digest("side", annotator, ballot)[0] % 2 else "b"
+    if digest("side", annotator, ballot)[0] % 2:
+        return "a"
+    return "b"
 
 
 def own_order(annotator: str, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:

@@ -298,7 +298,9 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
     """What a file is of which nobody said what it is."""
     if best is not None and best.is_exact:
         return _Recognised(best.kind)
-    rows = _rows(path) if path.suffix.lower() in _TABLES else []
+    rows = []
+    if path.suffix.lower() in _TABLES:
+        rows = _rows(path)
     guess = guess_kind(rows)
     try:
         imported = _importable(path, rows)
@@ -392,7 +394,9 @@ def _names(path: Path) -> set[str]:
     """Columns of a table, or keys of a mapping and of the mappings in it."""
     if path.suffix.lower() in (".yaml", ".yml"):
         raw = read_yaml(path.read_text(encoding="utf-8-sig"))
-        parts = [raw, *raw.values()] if isinstance(raw, dict) else []
+        parts = []
+        if isinstance(raw, dict):
+            parts = [raw, *raw.values()]
         return {str(key) for part in parts if isinstance(part, dict) for key in part}
     return set(columns_of(_rows(path)))
 

@@ -145,7 +145,9 @@ def _roles(given: tuple[str, ...]) -> dict[str, list[str]]:
         role, _, value = argument.partition("=")
         read = parse_yaml(value, f"--model-role: cannot read '{value}'")
         for model in read if isinstance(read, list) else [read]:
-            name = model.get("model") if isinstance(model, dict) else model
+            name = model
+            if isinstance(model, dict):
+                name = model.get("model")
             if not role or not isinstance(name, str) or not name:
                 raise InputError(
                     "--model-role: expected <role>=<model>, such as grader=<model>, got"
@@ -250,7 +252,9 @@ def _precision(found: "RunEstimate") -> list[str]:
     """How well the run will know a mean and a difference, where that can be said."""
     if not found.margin:
         return []
-    most = "at most " if found.margin.low == found.margin.high else ""
+    most = ""
+    if found.margin.low == found.margin.high:
+        most = "at most "
     seen = "no difference of two models would be significant"
     if found.difference:
         seen = (

@@ -69,7 +69,9 @@ def print_shown(
     from urs_inspect.reports.layout._tables import first_screen
 
     if shown != Shown():
-        sections = report.sections if shown.only is None else _parts_of(report, shown.only)
+        sections = report.sections
+        if shown.only is not None:
+            sections = _parts_of(report, shown.only)
         print_report(replace(report, sections=sections), console)
         for line in more:
             console.print(f"\n{line}", highlight=False, markup=False, soft_wrap=True)
@@ -129,7 +131,9 @@ def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list
     kept = len(_wrapped(screen.rest[0], width)) if screen.rest else 0  # for what is left out
     room -= kept
     table = None if screen.table is None else screen.table.text()
-    least = 0 if table is None else 3 + min(len(table.rows), _FEWEST_ROWS)
+    least = 0
+    if table is not None:
+        least = 3 + min(len(table.rows), _FEWEST_ROWS)
     lines = top + _fitting(screen.basis, width, room - least)
     room -= len(lines) - len(top)
     if table is not None:

@@ -179,7 +179,9 @@ def _way_to_page(logs: tuple[str, ...], options: Mapping[str, Any], form: _Form)
     if "answers" not in options:
         return ["A page: add -o DIRECTORY"]
     way = "Every answer: add -o DIRECTORY --answers, or inspect view --log-dir "
-    folder = shlex.quote(logs[0]) if len(logs) == 1 and Path(logs[0]).is_dir() else _LOGS
+    folder = _LOGS
+    if len(logs) == 1 and Path(logs[0]).is_dir():
+        folder = shlex.quote(logs[0])
     if len(way) + len(folder) > _COLUMNS:
         folder = _LOGS
     return [way + folder]

@@ -267,7 +267,9 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
     )
     if "cluster" in kinds:
         answers["cluster"] = answers["cluster"].fillna(answers["question"])
-    return answers.fillna({"group": NO_GROUP}) if "group" in kinds else answers
+    if "group" in kinds:
+        return answers.fillna({"group": NO_GROUP})
+    return answers
 
 
 def _finite(given: "pd.Series[Any]") -> "pd.Series[float]":

@@ -128,7 +128,9 @@ def _saved_lines(file: Path, query: Query) -> pd.DataFrame:
     rows = []
     with file.open(encoding="utf-8") as opened:
         for line in map(json.loads, filter(str.strip, opened)):
-            doc = line["doc"] if isinstance(line["doc"], dict) else {}
+            doc = {}
+            if isinstance(line["doc"], dict):
+                doc = line["doc"]
             own = (name for name in line if name not in _NO_METRICS and not name.endswith("_hash"))
             metrics = {name: line[name] for name in line.get("metrics") or own if name in line}
             text = line.get("doc_hash") or line.get("prompt_hash") or ""

@@ -285,7 +285,9 @@ def _scale(scorer: str, runs: Sequence[ScoredRun]) -> tuple[float, float] | None
     if scale is None:
         return None
     values = pd.concat([run.table["value"] for run in runs]).dropna()
-    return scale if values.between(*scale).all() else None
+    if values.between(*scale).all():
+        return scale
+    return None
 
 
 def _names_clusters(task: str, runs: Sequence[ScoredRun]) -> bool:

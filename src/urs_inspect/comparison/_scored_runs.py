@@ -477,7 +477,9 @@ def _values(samples: Sequence[_Sample], choice: _Choice, log: str) -> tuple[list
 
 def _value(sample: _Sample, scorer: str) -> Any:
     score = (sample.scores or {}).get(scorer)
-    return None if score is None or sample.error is not None else score.value
+    if score is None or sample.error is not None:
+        return None
+    return score.value
 
 
 def _is_single(value: Any) -> bool:

@@ -144,10 +144,14 @@ def trust(
         taken = shown.by == number
         answers.loc[taken, "by"] = judge
         answers.loc[taken, "value"] = scores[number, taken]
-        tested = taken if taken.any() else ~np.isnan(scores[number])
+        tested = taken
+        if not taken.any():
+            tested = ~np.isnan(scores[number])
         of_judge = agrees[number, tested[places]]
         rows.append((judge, taken.mean(), len(of_judge), of_judge.sum()))
-    of_people = labels if rest is None else pd.concat([labels, _labels(values, rest, notes)])
+    of_people = labels
+    if rest is not None:
+        of_people = pd.concat([labels, _labels(values, rest, notes)])
     medians = of_people.groupby(level=0).median()
     answers.loc[medians.index, "by"] = PERSON
     answers.loc[medians.index, "value"] = medians
@@ -173,7 +177,9 @@ def certainty_of(tokens: Sequence[Logprob]) -> float:
     """The least probability in the last line with a letter or digit, which has the verdict."""
     line = list[float]()
     for token in reversed(tokens):
-        text = token.token if line else re.sub(r"\W+$", "", token.token)
+        text = token.token
+        if not line:
+            text = re.sub(r"\W+$", "", token.token)
         _, line_break, own = text.rpartition("\n")
         if own.strip():
             line.append(token.logprob)
@@ -203,7 +209,9 @@ def _certainty(sample: EvalSample, *, has_role: bool) -> float:
     """
     for event in reversed(sample.events):
         if isinstance(event, ModelEvent) and has_role == bool(JUDGE_ROLE.search(event.role or "")):
-            given = event.output.choices[0].logprobs if event.output.choices else None
+            given = None
+            if event.output.choices:
+                given = event.output.choices[0].logprobs
             return certainty_of(given.content) if given else 0.0
     return 0.0
 

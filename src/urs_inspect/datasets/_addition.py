@@ -88,7 +88,9 @@ def addition_lengths(value: object) -> list[int]:
         parts = value
     lengths: dict[int, None] = {}
     for part in parts:
-        match = None if isinstance(part, bool) else _PART.fullmatch(str(part).strip())
+        match = None
+        if not isinstance(part, bool):
+            match = _PART.fullmatch(str(part).strip())
         first = int(match[1]) if match else 1
         last = int(match[2] or first) if match else 0
         lengths.update(dict.fromkeys(range(first, last + 1)))

@@ -446,7 +446,9 @@ def _sha256_of_parts(parts: Iterable[PairData | RatingData]) -> str:
 def labels_of(bench: str) -> str:
     """Whose labels a published benchmark has; empty for a user's file."""
     names = _PARTS.get(bench, (bench.removesuffix(_NO_TIES),))
-    return SOURCES[names[0]].labels if names[0] in SOURCES else ""
+    if names[0] in SOURCES:
+        return SOURCES[names[0]].labels
+    return ""
 
 
 def load_md_eval(dimension: Callable[[str], str], scenarios: Collection[str]) -> PairData:
@@ -493,7 +495,9 @@ def _published_pairs(bench: str, read: _ReadPair) -> PairData:
         if isinstance(case, str):
             skipped.append(f"{case_id}: {case}")
             return None
-        return None if bench.endswith(_NO_TIES) and case.label == "tie" else case
+        if bench.endswith(_NO_TIES) and case.label == "tie":
+            return None
+        return case
 
     name = bench.removesuffix(_NO_TIES)
     cases, sha256 = read_published(SOURCES[name], build, name.lower().replace("/", "_"))
@@ -525,7 +529,9 @@ def _own_pairs(
 
     def build(fields: Fields, number: str) -> PairCase | str:
         case = read(fields, number)
-        return case if isinstance(case, str) else replace(case, id=fields.identifier(number))
+        if isinstance(case, str):
+            return case
+        return replace(case, id=fields.identifier(number))
 
     own = _read_mapped(path, required, build, mapping, "pairs")
     return PairData(name, own.sha256, own.cases, own.skipped)

@@ -178,7 +178,9 @@ def read_column_map(given: str | Mapping[str, Any] | None, keys: Sequence[str]) 
 
 
 def _mapping(given: str | Mapping[str, Any]) -> Mapping[Any, Any]:
-    raw: Any = read_yaml_or_file(given, "columns") if isinstance(given, str) else given
+    raw: Any = given
+    if isinstance(given, str):
+        raw = read_yaml_or_file(given, "columns")
     if not isinstance(raw, Mapping) or not raw:
         raise InputError(f"columns: must be {_FORM}; got {shown(raw)}")
     return raw
@@ -188,7 +190,9 @@ def _names(value: Any, *, several: bool) -> tuple[str, ...] | None:
     """Names of columns; none for null, None for what is no name."""
     if value is None:
         return ()
-    parts = value if isinstance(value, list) and several else [value]
+    parts = [value]
+    if isinstance(value, list) and several:
+        parts = value
     names = [part if isinstance(part, str) else str(part) for part in parts if _is_name(part)]
     if len(names) < len(parts) or not names or len(set(names)) < len(names):
         return None
@@ -429,7 +433,9 @@ def _values(columns: Sequence[str], rows: Sequence[Row]) -> list[Any]:
 
 
 def _written(label: object) -> str:
-    return label.strip() if isinstance(label, str) else label_key(label)
+    if isinstance(label, str):
+        return label.strip()
+    return label_key(label)
 
 
 def guess_meaning(label: str) -> str:

@@ -81,7 +81,9 @@ class Conversation:
         Empty if no user wrote any.
         """
         last = [turn for turn in self.turns if turn.role == "user"][-1:]
-        return Conversation(tuple(last)).text(_FALLBACK) if last else ""
+        if last:
+            return Conversation(tuple(last)).text(_FALLBACK)
+        return ""
 
     @property
     def not_in_query(self) -> dict[str, Any]:

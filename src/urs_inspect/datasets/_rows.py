@@ -380,12 +380,16 @@ class Fields:
             or SURROGATE.search(str(value))
         ):
             self.note("id", f"must be text, is {_VALUE}", shown(value))
-        return default if value is None or not str(value).strip() else str(value).strip()
+        if value is None or not str(value).strip():
+            return default
+        return str(value).strip()
 
     def resolved(self, find: Callable[[str], str], *columns: str) -> str:
         """Read a text and turn it into an id by a function that refuses unknown ones."""
         name = self.text(*columns)
-        return self._resolve(self._column(columns), name, find) if name else ""
+        if name:
+            return self._resolve(self._column(columns), name, find)
+        return ""
 
     def label(self, column: str, allowed: Mapping[str, ValueT]) -> ValueT:
         """Read a label, a text or a number.
@@ -434,7 +438,9 @@ class Fields:
     def rating(self, column: str, low: float, high: float) -> float:
         """Read a number of a scale, or the mean of a list of them, also written as texts."""
         value = self.values.get(column)
-        parts = value if isinstance(value, list) and value else [value]
+        parts = [value]
+        if isinstance(value, list) and value:
+            parts = value
         numbers = [number_of(part) for part in parts]
         if column not in self.values:
             self.note(column, "missing")

@@ -340,7 +340,9 @@ def find_source(name: str) -> PinnedFile:
 def cache_dir() -> Path:
     """Directory of downloaded files: `URS_INSPECT_CACHE_DIR`, or the platform's own."""
     chosen = os.environ.get(CACHE_VARIABLE)
-    return Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("urs_inspect"))
+    if chosen:
+        return Path(chosen).expanduser()
+    return Path(platformdirs.user_cache_dir("urs_inspect"))
 
 
 def cache_path(source: PinnedFile) -> Path:
@@ -365,7 +367,9 @@ def locate(source: PinnedFile) -> Path | None:
                 )
             return path
     path = cache_path(source)
-    return path if path.is_file() and _usable(source, path) else None
+    if path.is_file() and _usable(source, path):
+        return path
+    return None
 
 
 def is_pinned(source: PinnedFile, path: Path) -> bool:

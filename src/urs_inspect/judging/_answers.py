@@ -374,7 +374,9 @@ class AnswerJudging:
         values: dict[str, float] = {}
         for key in self.rubric.score_keys:
             given = scores.get(key)
-            values[key] = sum(given) / len(given) if given else math.nan
+            values[key] = math.nan
+            if given:
+                values[key] = sum(given) / len(given)
         return values
 
     def _about_others(self, case: _Case) -> str:

@@ -413,7 +413,9 @@ def _quoted(
         if span.start < end:
             continue
         before = text[max(end, span.start - 110) : span.start].rstrip()
-        lead = _NAME.search(before) if before.endswith((":", "：", "[")) else None
+        lead = None
+        if before.endswith((":", "：", "[")):
+            lead = _NAME.search(before)
         if lead is not None:
             name = normalise_key(lead[1])
             in_list = lead["list"] is not None

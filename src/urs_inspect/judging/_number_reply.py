@@ -144,7 +144,9 @@ def _last(text: str) -> Decimal | None:
         if goes_on is not None and _continues(*goes_on, text, match.start(), equation):
             kind = "answer"
         if kind == "answer":
-            goes_on = (match.end(), equation) if equation or value is None else None
+            goes_on = None
+            if equation or value is None:
+                goes_on = (match.end(), equation)
         if value is None or (kind != "answer" and _is_count(text, match, equation)):
             continue
         if kind == "mention" and _is_item(text, match):

@@ -176,7 +176,9 @@ def _read_keyed(text: str, key: str, asked: tuple[str, ...], needs_key: bool) ->
         if len(asked) > 1:
             return read_verdicts(part, asked)
         verdict = read_verdict(part, asked[0])
-        return verdict if isinstance(verdict, JudgeFailure) else Verdicts({asked[0]: verdict})
+        if isinstance(verdict, JudgeFailure):
+            return verdict
+        return Verdicts({asked[0]: verdict})
 
     return read_keyed(text, key, read, needs_key=needs_key, together=True, names=asked)
 
@@ -213,7 +215,9 @@ def final_verdict(verdicts: Sequence[str | None]) -> str | None:
     """The verdict of all orders: a tie where they disagree, none where one could not be read."""
     if not verdicts or None in verdicts:
         return None
-    return verdicts[0] if len(set(verdicts)) == 1 else "tie"
+    if len(set(verdicts)) == 1:
+        return verdicts[0]
+    return "tie"
 
 
 def unswap(verdict: Shown, first: str) -> str:

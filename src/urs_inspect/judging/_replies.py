@@ -187,7 +187,9 @@ def _number_from_0_to_1(value: object) -> float | JudgeFailure | None:
 
 
 def _known(value: object, ids: Mapping[str, str], what: str) -> str | JudgeFailure:
-    name = ids.get(normalise_key(value)) if isinstance(value, str) else None
+    name = None
+    if isinstance(value, str):
+        name = ids.get(normalise_key(value))
     return name or JudgeFailure("out_of_range", f"There is no {what} {shown(value)}.")
 
 
@@ -233,7 +235,9 @@ def _flat(values: Iterable[Any]) -> list[Any]:
 
 
 def _yes_or_no(flag: str, value: object) -> bool | JudgeFailure:
-    word = str(value).strip().strip("*.。").casefold() if isinstance(value, (str, int)) else ""
+    word = ""
+    if isinstance(value, (str, int)):
+        word = str(value).strip().strip("*.。").casefold()
     if word in _YES | _NO:
         return word in _YES
     return JudgeFailure("unparseable", f"'{flag}' is {shown(value)}, neither yes nor no.")

@@ -181,7 +181,9 @@ def _loosely(literal: str) -> str:
 
 
 def _in_any_width(char: str) -> str:
-    wide = chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else ""
+    wide = ""
+    if "!" <= char <= "~":
+        wide = chr(ord(char) + 0xFEE0)
     return _LOOKALIKES.get(char) or f"[{re.escape(char)}{wide}]"
 
 

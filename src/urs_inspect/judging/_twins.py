@@ -223,7 +223,9 @@ def _unmarked(sentence: str) -> str:
     """A sentence without bold, and without quotation marks that it does not close."""
     text = sentence.replace("**", "").replace("__", "").strip("* ")
     for opening, closing in ('""', "“”", "「」"):
-        odd = text.count(opening) % 2 if opening == closing else 0
+        odd = 0
+        if opening == closing:
+            odd = text.count(opening) % 2
         if odd or text.count(opening) != text.count(closing):
             text = text.replace(opening, "").replace(closing, "")
     return text.strip()

@@ -104,7 +104,9 @@ def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
 
 
 def _single(words: set[Shown | None]) -> Shown | None:
-    return next(iter(words)) if len(words) == 1 else None
+    if len(words) == 1:
+        return next(iter(words))
+    return None
 
 
 def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
@@ -173,7 +175,9 @@ def read_word(value: object) -> Shown | None:
     """
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return None
-    text = str(value) if isinstance(value, int) and abs(value) < 10 else value
+    text = value
+    if isinstance(value, int) and abs(value) < 10:
+        text = str(value)
     if not isinstance(text, str) or len(text) > _MAX_WORD:
         return None
     plain = unicodedata.normalize("NFKC", text).casefold()
@@ -188,7 +192,9 @@ def read_word(value: object) -> Shown | None:
 def _word_with_remark(plain: str) -> re.Match[str] | None:
     """The word at the beginning, where what follows it leaves open nothing."""
     match = _WORD.match(plain)
-    tail = _TAIL.match(plain, match.end()) if match else None
+    tail = None
+    if match:
+        tail = _TAIL.match(plain, match.end())
     if tail is None or _UNCLEAR.search(tail["inside"] or tail["after"] or ""):
         return None
     return match

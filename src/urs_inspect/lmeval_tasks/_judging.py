@@ -92,9 +92,9 @@ def read_record(judgement: object) -> Record | None:
 
 def of_values(values: Mapping[str, float] | None) -> dict[str, float] | None:
     """Scores without those that are NaN, which are of other intents or were not given."""
-    return (
-        None if values is None else {key: value for key, value in values.items() if value == value}
-    )
+    if values is None:
+        return None
+    return {key: value for key, value in values.items() if value == value}
 
 
 def call_failed(response: str, judge: str, why: str, **facts: Any) -> Record:

@@ -314,7 +314,9 @@ class MdEvalChoiceTask(PairTask):
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """The metrics of all pairs."""
-        return (*_MEASURES, _FLIPPED) if self.options.md_eval_orders == "both" else _MEASURES
+        if self.options.md_eval_orders == "both":
+            return (*_MEASURES, _FLIPPED)
+        return _MEASURES
 
     def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:
         """The prompts about a pair."""

@@ -124,7 +124,9 @@ class _MeanOfKnown:
     def mean(self, values: Sequence[float | None]) -> float:
         """The mean; NaN if no value is there."""
         known = [value for value in values if value is not None]
-        self._error = mean_stderr(known) if len(known) > 1 else _UNKNOWN
+        self._error = _UNKNOWN
+        if len(known) > 1:
+            self._error = mean_stderr(known)
         return float(mean(known)) if known else math.nan
 
     def error(self, values: Sequence[None]) -> float | str:
@@ -145,7 +147,9 @@ Part = Sequence[int]
 def ratio(parts: Sequence[Part]) -> float:
     """All hits by all trials; NaN without trials."""
     trials = sum(part[1] for part in parts)
-    return sum(part[0] for part in parts) / trials if trials else math.nan
+    if trials:
+        return sum(part[0] for part in parts) / trials
+    return math.nan
 
 
 def ratio_low(parts: Sequence[Part]) -> float:

@@ -143,7 +143,9 @@ class JudgeSettings(Options):
         """The provider, as named or as the judge's name suggests."""
         if self.judge_provider is not None:
             return self.judge_provider
-        return "anthropic" if (self.judge_model or "").startswith("claude") else "openai"
+        if (self.judge_model or "").startswith("claude"):
+            return "anthropic"
+        return "openai"
 
     @property
     def cache_file(self) -> Path | None:

@@ -254,7 +254,9 @@ def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) 
 
 def _reply_metrics(settings: JudgeSettings) -> dict[str, str]:
     """What is counted of a judge's replies -> the metric; nothing for SaMer, which gives none."""
-    return {name: f"urs_judge_{name}" for name in REPLY_COUNTS} if settings.judge == "model" else {}
+    if settings.judge == "model":
+        return {name: f"urs_judge_{name}" for name in REPLY_COUNTS}
+    return {}
 
 
 def about_replies(records: Sequence[Record]) -> str:

@@ -250,7 +250,9 @@ def checked_name(value: object, key: str) -> str:
 
 @lru_cache(maxsize=1024)  # many votes are about few models
 def _name(value: str) -> str:
-    return value.strip() if value.isprintable() and len(value) <= _LONGEST_NAME else ""
+    if value.isprintable() and len(value) <= _LONGEST_NAME:
+        return value.strip()
+    return ""
 
 
 def _vote(path: Path, row: Row) -> Vote:

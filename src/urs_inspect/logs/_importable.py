@@ -193,7 +193,9 @@ def _name_pattern(path: Path) -> str:
     if not between:
         return ""
     start = _START.match(first)
-    before = start[0] if start and second.startswith(start[0]) else ""
+    before = ""
+    if start and second.startswith(start[0]):
+        before = start[0]
     person = _PERSON.search(second)
     end = re.escape(path.suffix)
     if person and second[person.start() - 1] in "-_":

@@ -14,7 +14,9 @@ def task_and_date(file: Path) -> tuple[str, str]:
     The name and nothing if it has no time.
     """
     match = SAVED.search(file.name)
-    return (match[1], match[2]) if match else (file.stem, "")
+    if match:
+        return (match[1], match[2])
+    return (file.stem, "")
 
 
 def saved_results(file: Path) -> dict[str, Any]:

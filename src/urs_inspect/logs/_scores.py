@@ -159,7 +159,9 @@ def usage_by_judge(
         return None
     parts = {}
     for judge in judges:
-        parts[judge] = usage_of(models[judge]) if judge in models else NOTHING
+        parts[judge] = NOTHING
+        if judge in models:
+            parts[judge] = usage_of(models[judge])
     if model in parts and model in models:
         parts[model] -= own
     total = sum(parts.values(), NOTHING)

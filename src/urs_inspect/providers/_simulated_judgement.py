@@ -288,7 +288,9 @@ def _rating(prompt: str, lowest: int, highest: int, model: str) -> dict[str, str
 
 def _lead(one: int, other: int) -> float:
     """By how much one share of the sum is larger than the other, -1 to 1."""
-    return (one - other) / (one + other) if one + other else 0
+    if one + other:
+        return (one - other) / (one + other)
+    return 0
 
 
 def _chance(*parts: str) -> float:

@@ -54,7 +54,9 @@ def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> For
                 if math.isnan(value.low)
                 else f" ({digits_of(value.low)} to {digits_of(value.high)})"
             )
-            return DASH if math.isnan(value.value) else digits_of(value.value) + bounds
+            if math.isnan(value.value):
+                return DASH
+            return digits_of(value.value) + bounds
         return DASH if value is None or math.isnan(value) else digits_of(value)
 
     return text
@@ -96,7 +98,9 @@ def interval(low: float, high: float) -> str:
     """An interval of scores in a column of its own: `0.70–0.91`, or a dash where a bound is not
     known.
     """
-    return DASH if math.isnan(low) or math.isnan(high) else f"{low:.2f}–{high:.2f}"
+    if math.isnan(low) or math.isnan(high):
+        return DASH
+    return f"{low:.2f}–{high:.2f}"
 
 
 def count(value: float) -> str:

@@ -385,9 +385,9 @@ def _merge(base: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in user.items():
         old = merged.get(key)
-        merged[key] = (
-            _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-        )
+        merged[key] = value
+        if isinstance(old, dict) and isinstance(value, dict):
+            merged[key] = _merge(old, value)
     return merged
 
 

@@ -117,7 +117,9 @@ def labels_of(config: Mapping[str, Any]) -> int:
     2 if it says nothing, as transformers has it.
     """
     labels = config.get("id2label")
-    return len(labels) if isinstance(labels, dict) else int(config.get("num_labels", 2))
+    if isinstance(labels, dict):
+        return len(labels)
+    return int(config.get("num_labels", 2))
 
 
 def description_of(folder: Path, file: str | None) -> Description | None:
@@ -186,7 +188,9 @@ def find_heads_file(folder: Path) -> Path | None:
         weights = find_weights(folder)
     except InputError:
         return None
-    return weights.path(HEAD_NAMES[0]) if HEAD_NAMES[0] in weights.files else None
+    if HEAD_NAMES[0] in weights.files:
+        return weights.path(HEAD_NAMES[0])
+    return None
 
 
 def declared_weights_at(folder: Path) -> WeightsAt | None:

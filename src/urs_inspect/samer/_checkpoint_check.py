@@ -411,7 +411,9 @@ def _check_backbone(report: Report, weights: WeightFiles, config: Config) -> Non
 def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Checkpoint | None:
     folder = weights.folder
     shapes = weights.shapes
-    layout: Layout = "exported" if (folder / HEADS_FILE).is_file() else "released"
+    layout: Layout = "released"
+    if (folder / HEADS_FILE).is_file():
+        layout = "exported"
     report.facts["layout"] = layout
     if layout == "released" and (wrong := _not_samer(shapes)):
         report.refuse(folder, [wrong])

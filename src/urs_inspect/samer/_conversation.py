@@ -235,7 +235,9 @@ class Conversations:
         texts = {}
         for key, value in self._config.items():
             # A token is a text, or a mapping with `content`.
-            text = value.get("content") if isinstance(value, dict) else value
+            text = value
+            if isinstance(value, dict):
+                text = value.get("content")
             if key.endswith("_token") and isinstance(text, str):
                 texts[key] = text
         return texts

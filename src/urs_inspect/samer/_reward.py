@@ -105,7 +105,9 @@ class Description(BaseModel):
     @property
     def weights(self) -> Mapping[str, float]:
         """Name of an output -> its weight in the overall score, for those that have one."""
-        return {self.overall: 1.0} if isinstance(self.overall, str) else self.overall
+        if isinstance(self.overall, str):
+            return {self.overall: 1.0}
+        return self.overall
 
     @property
     def hidden_size(self) -> int:

@@ -110,7 +110,9 @@ def _listed(column: str) -> Reader:
     def read(record: Record) -> str:
         value = record.get(column)
         try:
-            turns = json.loads(value) if isinstance(value, str) else value
+            turns = value
+            if isinstance(value, str):
+                turns = json.loads(value)
         except ValueError:
             turns = [value]  # plain text
         turns = [turns] if isinstance(turns, str) else turns
@@ -358,7 +360,9 @@ def _mapped(source: str, record: Record) -> Mapped:
 def second_response(first: Unpaired, response: str) -> TrainingPair:
     """Put a further response beside a given one, sides tossed; which is better is not known yet."""
     sides = (first.response, response)
-    one, two = reversed(sides) if _tossed(first.prompt, *sides) else sides
+    one, two = sides
+    if _tossed(first.prompt, *sides):
+        one, two = reversed(sides)
     return TrainingPair(first.id, first.prompt, one, two, source=first.source)
 
 
@@ -391,4 +395,6 @@ def _hashed(*values: str | None) -> str:
 
 
 def _shown(value: Any) -> str:
-    return repr(value)[:60] if isinstance(value, str) else json.dumps(value, default=str)[:60]
+    if isinstance(value, str):
+        return repr(value)[:60]
+    return json.dumps(value, default=str)[:60]

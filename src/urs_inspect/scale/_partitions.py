@@ -67,7 +67,9 @@ def embed_partitions(
             f"two of {len(outs)} files have the same name, and one folder for their vectors"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    run = import_module("ray").remote(_embed).remote if ray else _embed
+    run = _embed
+    if ray:
+        run = import_module("ray").remote(_embed).remote
     tasks = [
         run(source.absolute(), out, similarity) for source, out in zip(sources, outs, strict=True)
     ]
@@ -168,11 +170,13 @@ def select_partitions(
         "pairs": pairs,
         "workers": 1 if ray else None,
     }
-    start = (
-        import_module("ray").remote(num_cpus=1, max_restarts=3, max_task_retries=3)(_Worker).remote
-        if ray
-        else _Worker
-    )
+    start = _Worker
+    if ray:
+        start = (
+            import_module("ray")
+            .remote(num_cpus=1, max_restarts=3, max_task_retries=3)(_Worker)
+            .remote
+        )
     count = min(workers, len(full)) if ray else 1
     held = [start(list(full)[place::count], options) for place in range(count)]
 

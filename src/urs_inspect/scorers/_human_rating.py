@@ -28,7 +28,9 @@ def rated_mean() -> Metric:
     def compute(scores: list[SampleScore]) -> float:
         weights = [number_of(score, _WEIGHT) for score in scores]
         finals = [number_of(score, FINAL) for score in scores]
-        return float(np.average(finals, weights=weights)) if scores else math.nan
+        if scores:
+            return float(np.average(finals, weights=weights))
+        return math.nan
 
     return compute
 

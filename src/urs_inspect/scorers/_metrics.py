@@ -58,7 +58,9 @@ def reason_of(modes: Iterable[str]) -> Reason:
     all `no_response`.
     """
     reasons = Counter(_REASONS.get(mode, "invalid_response_format") for mode in modes)
-    return reasons.most_common(1)[0][0] if reasons else "no_response"
+    if reasons:
+        return reasons.most_common(1)[0][0]
+    return "no_response"
 
 
 def groups_of(metadata: Mapping[str, Any] | None) -> dict[str, str]:

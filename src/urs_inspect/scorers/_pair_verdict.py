@@ -87,11 +87,9 @@ def _row(*cells: str) -> str:
 
 def _what(reading: PairReading) -> str:
     names = reading.asked
-    return (
-        ", ".join(names)
-        if len(names) <= _MAX_NAMES
-        else f"{len(names) - 1} dimensions and {names[-1]}"
-    )
+    if len(names) <= _MAX_NAMES:
+        return ", ".join(names)
+    return f"{len(names) - 1} dimensions and {names[-1]}"
 
 
 def _words(reading: PairReading, most: int) -> str:
@@ -228,4 +226,6 @@ def _prompt_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _samer_facts(evaluations: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return {**pair_facts(evaluations), "evaluations": evaluations} if evaluations else {}
+    if evaluations:
+        return {**pair_facts(evaluations), "evaluations": evaluations}
+    return {}

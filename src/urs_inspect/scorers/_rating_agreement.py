@@ -190,7 +190,9 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
         counts = _reply_counts(str(state.model), read, state)
         for warning in watch.note(counts):
             logger.warning(warning)
-        rating = math.nan if isinstance(result, JudgeFailure) else float(result.final)
+        rating = math.nan
+        if not isinstance(result, JudgeFailure):
+            rating = float(result.final)
         criteria = {} if isinstance(result, JudgeFailure) else result.criteria
         call: dict[str, Any] = state.store.get(CALL, {})
         more: dict[str, Any] = {"criteria": criteria} if criteria else {}

@@ -55,7 +55,9 @@ def load_named_rubric(name: str | None) -> Rubric | None:
 
 def scale_of(rubric: Rubric | None, lowest: int, highest: int) -> tuple[int, int]:
     """The scale on which a judge was asked: that of the rubric, or the one that was offered."""
-    return (lowest, highest) if rubric is None else (LOWEST, HIGHEST)
+    if rubric is None:
+        return (lowest, highest)
+    return (LOWEST, HIGHEST)
 
 
 def read_rating_output(
@@ -76,7 +78,9 @@ def read_rating_output(
         if rubric is not None:
             return read_reply(text, rubric, rubric.intents[str(facts.get("intent", ""))].criteria)
         rating = read_rating(text, *scale)
-        return rating if isinstance(rating, JudgeFailure) else ScoreRecord(rating, {})
+        if isinstance(rating, JudgeFailure):
+            return rating
+        return ScoreRecord(rating, {})
 
     # Logs of earlier versions do not say whether the key is needed; their replies are read as they
     # were then.

@@ -136,7 +136,9 @@ def _models(roles: Sequence[str], under_test: bool) -> list[tuple[str, Model]]:
     for role in roles:
         for model in bound_models(role):
             bound.append((role, model))
-    return [*bound, (_UNDER_TEST, get_model())] if under_test else bound
+    if under_test:
+        return [*bound, (_UNDER_TEST, get_model())]
+    return bound
 
 
 def _is_known(role: str, model: Model, structured: Structured) -> bool:

@@ -419,7 +419,9 @@ def _without_raters(scores: RatedScores, weights: Floats, predictions: Floats) -
     effects = rater_effects(shares, weight * raters.parts - predicted)
     linked = ratings_by_same_raters(raters.shares.sum(axis=0))
     np.fill_diagonal(linked, 0.0)
-    most = np.floor(linked.max(axis=1)) if models > 1 else no_limit
+    most = no_limit
+    if models > 1:
+        most = np.floor(linked.max(axis=1))
     leniency = raters.shares @ effects.values
     return _Adjusted(
         people=scores.people - leniency,

@@ -57,7 +57,9 @@ def order_of(
     places = list(range(models))
     if cases:
         places.sort(key=lambda model: -means.values[model])
-    units = cases if drawn is None else len(set(drawn.tolist()))
+    units = cases
+    if drawn is not None:
+        units = len(set(drawn.tolist()))
     share = math.nan
     if units > 1:
         ordered = means.draws[:, places]

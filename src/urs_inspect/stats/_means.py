@@ -137,7 +137,9 @@ def bootstrap_means(
     """
     # Weights differ within a cluster; without them a cluster is as good as one question.
     merged = clusters if reweight is None else None
-    units = questions if merged is None else int(merged.max(initial=-1)) + 1
+    units = questions
+    if merged is not None:
+        units = int(merged.max(initial=-1)) + 1
     prepared = [_prepare(column, units, merged) for column in columns]
     weighted = reweight or (lambda counts: counts)
     if units:

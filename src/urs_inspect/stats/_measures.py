@@ -224,7 +224,9 @@ def baseline_verdicts(
     if kind in ("longest", "shortest"):
         a = _given(kind, "lengths_a", lengths_a)
         b = _given(kind, "lengths_b", lengths_b)
-        return longer_response(a, b) if kind == "longest" else longer_response(b, a)
+        if kind == "longest":
+            return longer_response(a, b)
+        return longer_response(b, a)
     if kind == "copy_overall":
         return np.asarray(_given(kind, "overall_labels", overall_labels)).astype(np.int8)
     shown = np.asarray(_given(kind, "first", first)).astype(np.int8)
@@ -235,7 +237,9 @@ def baseline_verdicts(
             raise ValueError("baseline 'random' needs ids")
         coins = [_coin(item, code, seed) for item, code in zip(ids, shown, strict=True)]
         return np.array(coins, dtype=np.int8)
-    return shown if kind == "first" else (B - shown).astype(np.int8)
+    if kind == "first":
+        return shown
+    return (B - shown).astype(np.int8)
 
 
 def _given(kind: str, name: str, value: npt.ArrayLike | None) -> npt.ArrayLike:
@@ -304,7 +308,9 @@ class JudgeMeasures:
         """
         estimates_reported = {}
         for field in fields(self):
-            scale = (-1.0, 1.0) if field.name == "alpha" else (0.0, 1.0)
+            scale = (0.0, 1.0)
+            if field.name == "alpha":
+                scale = (-1.0, 1.0)
             estimate: Estimate = getattr(self, field.name)
             estimates_reported[field.name] = estimate.reported(scale)
         return JudgeMeasures(**estimates_reported)

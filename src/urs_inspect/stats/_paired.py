@@ -234,7 +234,9 @@ def difference_column(
     questions are numbered from 0 by default.
     """
     table = np.asarray(values, dtype=np.float64)
-    other = table if less is None else np.asarray(less, dtype=np.float64)
+    other = table
+    if less is not None:
+        other = np.asarray(less, dtype=np.float64)
     if questions is None:
         questions = np.arange(len(table))
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T

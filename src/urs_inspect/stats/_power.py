@@ -49,7 +49,9 @@ def smallest_difference(
     if clusters <= FEW:
         ways = math.ceil(alpha * 2**freedom) - 1
         alpha = ways / 2**freedom
-        wider = 1 + 1 / (6 * ways) if ways else math.nan
+        wider = math.nan
+        if ways:
+            wider = 1 + 1 / (6 * ways)
     if not error > 0:
         return math.nan
     significant = stdtrit(freedom, 1 - alpha / 2)

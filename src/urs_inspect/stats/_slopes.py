@@ -32,7 +32,9 @@ def slope_through_origin(
     followed = np.asarray(y, dtype=float)
     square = float(given @ given)
     numbers = number_clusters(clusters)
-    groups = int(numbers.max()) + 1 if len(numbers) else 0
+    groups = 0
+    if len(numbers):
+        groups = int(numbers.max()) + 1
     if not square:
         return Estimate(math.nan, math.nan, math.nan, len(given), groups, level)
     slope = float(given @ followed) / square

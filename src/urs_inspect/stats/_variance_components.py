@@ -170,7 +170,9 @@ class _Cells:
         code = np.zeros(len(scores), dtype=np.int64)
         for column in sorted(columns):
             numbers = scores[column].to_numpy()
-            most = int(numbers.max()) + 1 if len(scores) else 1
+            most = 1
+            if len(scores):
+                most = int(numbers.max()) + 1
             code = code * most + numbers
         _, self.first, of, self.counts = np.unique(
             code, return_index=True, return_inverse=True, return_counts=True

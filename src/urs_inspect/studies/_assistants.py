@@ -69,7 +69,9 @@ def pages_of(result: object) -> list[Page]:
             continue
         for citation in content.citations or ():
             url = str(getattr(citation, "url", ""))
-            text = citation.cited_text if isinstance(citation.cited_text, str) else content.text
+            text = content.text
+            if isinstance(citation.cited_text, str):
+                text = citation.cited_text
             if url and text not in quoted.setdefault(url, []):
                 quoted[url].append(text)
             titles.setdefault(url, citation.title or url)

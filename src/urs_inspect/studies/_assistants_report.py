@@ -225,11 +225,9 @@ def _cases(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> str:
         )
         for sample in samples
     )
-    return (
-        TRANSLATION
-        if intents == {"text_assistant"} and all(map(asks_for_translation, texts))
-        else CHOSEN
-    )
+    if intents == {"text_assistant"} and all(map(asks_for_translation, texts)):
+        return TRANSLATION
+    return CHOSEN
 
 
 @dataclass(frozen=True)
@@ -363,7 +361,9 @@ def without(finals: Floats, names: Sequence[str]) -> tuple[tuple[str, ...], int]
         kept.remove(worst)
         left.append(worst)
         common = gains[worst]
-    return (tuple(names[one] for one in left), common) if common > start else ((), 0)
+    if common > start:
+        return (tuple(names[one] for one in left), common)
+    return ((), 0)
 
 
 def report_assistants(

@@ -162,7 +162,9 @@ def read_evolution(
         return EvolutionFailure("unparseable", "The JSON object gives a key twice.")
     values = {_key(pair): pair[1] for pair in pairs}
     [*written] = values.keys() & _INSTRUCTION
-    instruction = _text(values[written[0]]) if len(written) == 1 else None
+    instruction = None
+    if len(written) == 1:
+        instruction = _text(values[written[0]])
     if instruction is None:
         return EvolutionFailure(
             "missing_instruction", "The JSON object has not one text as its instruction."

@@ -334,5 +334,7 @@ def _print_failed(failed: "list[ReviewedCase]", console: Console) -> None:
 
 def _excerpt(case: "ReviewedCase") -> str:
     """The beginning of a question; empty for one that may hold personal data."""
-    text = "" if "personal data" in case.faults else " ".join(case.question.split())
+    text = ""
+    if "personal data" not in case.faults:
+        text = " ".join(case.question.split())
     return text if len(text) <= _MAX_QUESTION else f"{text[: _MAX_QUESTION - 1]}…"

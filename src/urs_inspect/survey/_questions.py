@@ -122,7 +122,9 @@ def _turn(message: object, place: int) -> Turn:
     if isinstance(role, dict):  # as in an export of ChatGPT: {"author": {"role": "user"}}
         role = role.get("role")
     known = _roles()
-    name = role.strip().casefold() if isinstance(role, str) else ""
+    name = ""
+    if isinstance(role, str):
+        name = role.strip().casefold()
     if not isinstance(message, dict) or name not in known:
         raise InputError(f"message {place}: unknown role {shown(role)}; allowed: {choices(known)}")
     text = _text(_first(message, _TEXT_KEYS))

@@ -91,9 +91,9 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
     for sample in samples:
         question = sample.input if isinstance(sample.input, str) else ""
         score = last_score(sample, "case_review")
-        value: Mapping[str, Any] = (
-            score.value if score is not None and isinstance(score.value, dict) else {}
-        )
+        value: Mapping[str, Any] = {}
+        if score is not None and isinstance(score.value, dict):
+            value = score.value
         facts: Mapping[str, Any] = (score.metadata or {}) if score is not None else {}
         if value.get("outcome") == "reviewed":
             verdicts.append(value.get("passed") == 1)

@@ -161,7 +161,9 @@ def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
     """What may be wrong with the header of a CSV file, to append to a message; else empty."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            header = next(csv.reader(file), []) if path.suffix.lower() == ".csv" else []
+            header = []
+            if path.suffix.lower() == ".csv":
+                header = next(csv.reader(file), [])
     except (OSError, UnicodeDecodeError, csv.Error):
         return ""
     if len(header) < 2:  # the cells are separated by something else

@@ -341,7 +341,9 @@ class Competition(SampleSource):
 
     def initial_samples(self) -> list[Sample]:
         """The instructions, if contestants of this run answer them."""
-        return [_answer_sample(item) for item in self._pool.instructions] if self._answering else []
+        if self._answering:
+            return [_answer_sample(item) for item in self._pool.instructions]
+        return []
 
     async def sample_complete(self, sample: EvalSample) -> None:
         """Note answers, which contestants give in the first epoch alone, and outcomes."""

@@ -85,11 +85,9 @@ def sample_list(
 def sample_column(name: str, visible: bool = True) -> TaskSamplesColumn:
     scorer, _, key = name.partition(".")
     shown = {} if visible else {"visible": False}
-    return (
-        TaskSamplesColumn.score(scorer, key, **shown)
-        if key
-        else TaskSamplesColumn(id=name, **shown)
-    )
+    if key:
+        return TaskSamplesColumn.score(scorer, key, **shown)
+    return TaskSamplesColumn(id=name, **shown)
 
 
 def wide(text: str) -> str:

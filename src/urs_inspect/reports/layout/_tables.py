@@ -180,7 +180,9 @@ SIMULATION = (
 
 def simulation_section(simulated: bool) -> list[Section]:
     """The section that comes first where a model or judge is a simulation."""
-    return [Section("Simulation", (SIMULATION,), warnings=(SIMULATION,))] if simulated else []
+    if simulated:
+        return [Section("Simulation", (SIMULATION,), warnings=(SIMULATION,))]
+    return []
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,9 @@ class Report:
         """The sections of a page and of Markdown: the answer of the first screen comes first."""
         if self.first is None:
             return list(self.sections)
-        tables = [self.first.table] if self.first.table is not None else []
+        tables = []
+        if self.first.table is not None:
+            tables = [self.first.table]
         start = Section(
             "In short",
             list(self.first.notes),
@@ -338,7 +342,9 @@ def csv_text(table: pd.DataFrame) -> str:
 def _cell(value: Any) -> Any:
     if isinstance(value, (bool, np.bool_)):
         return str(value).lower()
-    return "" if value is None or (isinstance(value, float) and not math.isfinite(value)) else value
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return ""
+    return value
 
 
 def plain(value: Any) -> Any:
@@ -356,7 +362,9 @@ def plain(value: Any) -> Any:
         return [plain(inner) for inner in value]
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):  # a NumPy scalar
         value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def check_directory(directory: Path, kind: ReportKind) -> None:

@@ -67,7 +67,9 @@ def read_traffic(path: Path, rubric: Rubric, countries: Iterable[str] = ()) -> T
     shares = {str(kind): _shares(path, str(kind), given, find) for kind, given in raw.items()}
     intents = shares.get("intents", {})
     for name in intents:
-        group = rubric.intents[name].group if name in rubric.intents else name
+        group = name
+        if name in rubric.intents:
+            group = rubric.intents[name].group
         if group in intents and group != name:
             raise InputError(
                 f"{path}: intents: '{name}' is a part of '{group}'; name one of the two"

@@ -204,7 +204,9 @@ def _shift(scored: Sequence[ScoredTwin], equal: int, width: float) -> KindShift:
         shift = replace(shift, low=shift.value - smallest, high=shift.value + smallest)
         needed = math.log((1 - LEVEL) / 2) / math.log(1 - small / min(1.0, width)) * n / clusters
     else:
-        error = standard_error(shifts, questions) if clusters > 1 else math.nan
+        error = math.nan
+        if clusters > 1:
+            error = standard_error(shifts, questions)
         smallest = smallest_difference(error, clusters, level=LEVEL)
         needed = questions_needed(small, error, n, clusters, level=LEVEL)
     known = KINDS.get(name)

@@ -127,9 +127,9 @@ def report_agreement(
     how = Resampling(rounds, level, seed)
     # What people say is small and read first, so that its errors cost no waiting for the logs.
     ratings = read_human_ratings(human, human_scale) if human else None
-    satisfied = (
-        read_satisfaction(satisfaction, satisfaction_scale, load_rubric()) if satisfaction else None
-    )
+    satisfied = None
+    if satisfaction:
+        satisfied = read_satisfaction(satisfaction, satisfaction_scale, load_rubric())
     ranked = read_vote_ranking(votes, how) if votes else None
     answers = read_answers(logs)
     blocks, notes = agreement_of(

@@ -128,7 +128,9 @@ def _write(
         with TemporaryDirectory(prefix=".answers-", dir=output) as folder:
             draft = Path(folder)
             (draft / "answers").mkdir()
-            bundle = _bundle(board, draft / "view", said) if viewer and free else {}
+            bundle = {}
+            if viewer and free:
+                bundle = _bundle(board, draft / "view", said)
             if viewer and not free:
                 said.append(f"inspect view is not written: {view} is not as a report wrote it.")
             names = _files(board, bundle, draft, said, texts)
@@ -267,7 +269,9 @@ def page_of(ranking: Ranking, place: int, model: str, key: str = ALL) -> str:
     Else a part of it.
     """
     groups = [cell.rpartition("/")[0] for cell in ranking.columns.cells]
-    group = key.partition(": ")[0] if key in ranking.columns.parts else key
+    group = key
+    if key in ranking.columns.parts:
+        group = key.partition(": ")[0]
     if groups.count(group) == 1:
         key = ranking.columns.cells[groups.index(group)]
     cell = key if key in ranking.columns.cells else ""

@@ -78,7 +78,9 @@ def pairs_table(
     ]
     formats: dict[str, Format] = {"Significant": str, "Difference": signed, "p (Holm)": p_value}
     data = pd.DataFrame(rows).assign(**more)
-    columns = [column for column in map(str, data) if column] if rows else []
+    columns = []
+    if rows:
+        columns = [column for column in map(str, data) if column]
     return Table(data, formats | dict.fromkeys(more, str), shown=columns)
 
 
@@ -142,7 +144,9 @@ def difference_matrix(compared: ComparedModels, signed: Format) -> Table:
     marked = []
     for pair in compared.comparisons[ALL]:
         row, column = sorted((place[pair.first], place[pair.second]))
-        difference = pair.difference if row == place[pair.first] else -pair.difference
+        difference = pair.difference
+        if row != place[pair.first]:
+            difference = -pair.difference
         tested = f"p {p_value(pair.p_holm)}"
         if not pair.significant:
             tested = _SIGNIFICANT.get(pair.verdict, tested)
@@ -402,7 +406,9 @@ def questions_to_tell(ranking: ComparedModels, key: str) -> int | None:
 
 def _rounded(number: int, digits: int) -> int:
     """A number with so many significant digits."""
-    return round(number, digits - len(str(number))) if number else 0
+    if number:
+        return round(number, digits - len(str(number)))
+    return 0
 
 
 def unscored_text(part: float) -> str:

@@ -378,7 +378,9 @@ def _about_lost_leads(corrected: CorrectedMeans, compared: ComparedModels) -> st
         row: Any = rows.get(frozenset((better, worse)))
         if row is None or (row.first == better and row.verdict == "significant"):
             continue
-        kept = row.difference if row.first == better else -row.difference
+        kept = row.difference
+        if row.first != better:
+            kept = -row.difference
         if kept.low > 0 and row.verdict == "not distinguishable":
             by_holm += 1
         reverse = ", significantly reversed" if row.verdict == "significant" else ""

@@ -706,7 +706,9 @@ def _panel(
         "row:N", sort=None, title=None, axis=alt.Axis(labelLimit=270, domain=False, ticks=False)
     )
     offset = alt.YOffset("model:N", sort=domain)
-    legend = None if signed else alt.Legend(title=None, orient="top", labelLimit=270, columns=3)
+    legend = None
+    if not signed:
+        legend = alt.Legend(title=None, orient="top", labelLimit=270, columns=3)
     colour = alt.Color("model:N", scale=alt.Scale(domain=domain, range=colours), legend=legend)
     shape = alt.Shape("model:N", scale=alt.Scale(domain=domain, range=shapes), legend=legend)
     title = f"{axis}; the dark line: {line[1]}"

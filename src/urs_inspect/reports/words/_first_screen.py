@@ -115,7 +115,9 @@ def _basis(ranking: Ranking) -> str:
     ]
     if len(by_language) < 2:
         by_language = [ranking.title(name) for name in languages]
-    judges = listed(ranking.conditions.judges) if ranking.conditions.judges else "no judge"
+    judges = "no judge"
+    if ranking.conditions.judges:
+        judges = listed(ranking.conditions.judges)
     basis = f"{over} ({', '.join(by_language)}), {LOWEST} to {HIGHEST} by {judges}"
     if ranking.traffic is not None:
         return f"{basis}, weighted by the mix of {ranking.traffic.source}."
@@ -183,7 +185,9 @@ def _findings(ranking: Ranking) -> tuple[list[str], list[str]]:
     left = every
     for best, titles in known:
         more = " more" if left < every else ""
-        languages = ", and each language" if len(ranking.columns.languages) > 1 else ""
+        languages = ""
+        if len(ranking.columns.languages) > 1:
+            languages = ", and each language"
         rest.append(f"{_intents(ranking, left, more)}{languages}: {_WAY}.")
         left -= len(titles)
         if len(titles) == every > 1:

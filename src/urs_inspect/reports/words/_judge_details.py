@@ -294,7 +294,9 @@ def _screen(
             rows.append(
                 {"judge": rater.name, "Spearman": correlation, "responses": _judged(rater, rated)}
             )
-    numbers = [name for name in rows[0] if name != "judge"] if rows else []
+    numbers = []
+    if rows:
+        numbers = [name for name in rows[0] if name != "judge"]
     table = Table(pd.DataFrame(rows), dict.fromkeys(numbers, str))
     tests = ["Which judges differ significantly: --only two."]
     if len(datasets) > 1:
@@ -573,7 +575,9 @@ def _pair_panel(dataset: DatasetJudges[JudgeResult]) -> list[Section]:
         if verdicts := items_of([judge.items[key] for key in keys]):
             right[judge.name] = correctness(verdicts.labels, verdicts.final)
             clusters.append(verdicts.clusters)
-    return [panel_section(pd.DataFrame(right), None, clusters[0])] if clusters else []
+    if clusters:
+        return [panel_section(pd.DataFrame(right), None, clusters[0])]
+    return []
 
 
 def _rating_panel(dataset: DatasetJudges[RatingJudge]) -> list[Section]:
@@ -619,7 +623,9 @@ def _unparsed(judge: JudgeResult) -> float:
     """Share of all verdicts asked for, as a whole and on dimensions, that could not be parsed."""
     shares = [_measure(judge, level, "unread") for level in LEVELS]
     asked = sum(share.n for share in shares)
-    return sum(share.value * share.n for share in shares if share.n) / asked if asked else math.nan
+    if asked:
+        return sum(share.value * share.n for share in shares if share.n) / asked
+    return math.nan
 
 
 def _accuracy_notes(dataset: DatasetJudges[JudgeResult]) -> list[str]:

@@ -295,7 +295,9 @@ def _pairs(ranking: Ranking) -> list[dict[str, Any]]:
 
 def interval_fact(estimate: Estimate) -> list[float] | None:
     """Bounds for JSON; None where no interval exists."""
-    return None if math.isnan(estimate.low) else [estimate.low, estimate.high]
+    if math.isnan(estimate.low):
+        return None
+    return [estimate.low, estimate.high]
 
 
 def _ratings_section(ranking: Ranking) -> Section:

@@ -267,7 +267,9 @@ def _retry_after(error: BaseException | None) -> float | None:
     if not isinstance(error, httpx.HTTPStatusError):
         return None
     asked = error.response.headers.get("Retry-After", "")
-    return min(float(asked), _LONGEST_WAIT) if asked.isdecimal() else None
+    if asked.isdecimal():
+        return min(float(asked), _LONGEST_WAIT)
+    return None
 
 
 # ## What a server is
@@ -349,7 +351,9 @@ def _own_folder(url: str, entry: Mapping[str, Any]) -> Path:
 
 def _heads(folder: Path) -> Heads:
     file = folder / HEADS_FILE
-    return load_heads(file) if file.is_file() else open_checkpoint(folder).heads()
+    if file.is_file():
+        return load_heads(file)
+    return open_checkpoint(folder).heads()
 
 
 async def _check_reply(
@@ -370,7 +374,9 @@ async def _check_reply(
         shape = shape_of(numbers)
     except (httpx.HTTPError, ReplyError, TimeoutError) as error:
         status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else None
-        hint = f"; {help_}" if status in {400, 404, 405, 501} else ""
+        hint = ""
+        if status in {400, 404, 405, 501}:
+            hint = f"; {help_}"
         raise InputError(
             f"{where}: the server does not pool ({_described(error, patience)}){hint}"
         ) from error
@@ -559,10 +565,12 @@ def _message(text: str) -> str:
     """A server's message on one line; a proxy's page of HTML is cut short."""
     try:
         body = httpx.Response(200, text=text).json()
-        error = body.get("error", body) if isinstance(body, Mapping) else body
-        message = (
-            error.get("message") or error.get("detail") if isinstance(error, Mapping) else error
-        )
+        error = body
+        if isinstance(body, Mapping):
+            error = body.get("error", body)
+        message = error
+        if isinstance(error, Mapping):
+            message = error.get("message") or error.get("detail")
     except (ValueError, RecursionError):
         message = text
     return " ".join(str(message).split())[:_MOST_TEXT] or "no message"

@@ -223,7 +223,9 @@ def _overall(scores: Tensor, weights: Tensor, known: Tensor, spec: LossSpec) -> 
     # other row's weights.
     lowest = torch.finfo(weights.dtype).min
     shares = softmax(weights.masked_fill(~known, lowest), dim=1) * known
-    values = torch.sigmoid(scores) if spec.overall_of == "sigmoid" else scores
+    values = scores
+    if spec.overall_of == "sigmoid":
+        values = torch.sigmoid(scores)
     return (shares * values).sum(dim=1)
 
 
