@@ -291,7 +291,9 @@ class JudgeCallOptions(Options):
     @classmethod
     def read(cls, given: object) -> "JudgeCallOptions":
         """The options of a checked argument; the usual ones if there is none."""
-        return cls() if given is None else cls.model_validate(given)
+        if given is None:
+            return cls()
+        return cls.model_validate(given)
 
 
 class TargetOptions(Options):

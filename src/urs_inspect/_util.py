@@ -87,11 +87,9 @@ def _line(text: str, place: int) -> str:
     content = ""
     if place < len(lines):
         content = lines[place].strip()
-    return (
-        f"line {place + 1}: {content[:60]}"
-        if content.isprintable() and content
-        else f"line {place + 1}"
-    )
+    if content.isprintable() and content:
+        return f"line {place + 1}: {content[:60]}"
+    return f"line {place + 1}"
 
 
 def file_kind(path: Path) -> str:

@@ -76,7 +76,9 @@ class _InertRenderer(RendererHTML):
         """Begin a cell, with its alignment as a class."""
         token = tokens[idx]
         side = str(token.attrGet("style") or "").removeprefix("text-align:")
-        kind = f' class="{side}"' if side in {"left", "right", "center"} else ""
+        kind = ""
+        if side in {"left", "right", "center"}:
+            kind = f' class="{side}"'
         return f"<{token.tag}{kind}>"
 
     th_open = td_open
@@ -253,7 +255,9 @@ def _to_rate(session: RatingSession, language: str) -> dict[str, Any]:
         term = rubric.criteria[name][code]
         scales.append((name, term.name, term.definition))
     scales.append((FINAL, rubric.languages[code].final.name, ""))
-    reference = _material(answer.reference) if campaign.plan.reference else None
+    reference = None
+    if campaign.plan.reference:
+        reference = _material(answer.reference)
     return shown | {
         "instruction": _material(answer.instruction),
         "answer": _material(answer.text),

@@ -180,4 +180,6 @@ class BallotQueue:
             for majority in majorities(self._votes.values())
             if not math.isnan(majority.outcome)
         ]
-        return battles_of(battles, self._allocator.players) if battles else None
+        if battles:
+            return battles_of(battles, self._allocator.players)
+        return None

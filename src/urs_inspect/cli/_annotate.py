@@ -407,9 +407,9 @@ def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:
         )
         total = counted(len(campaign.queue), "answer")
         alpha = found.alpha
-        interval = (
-            "" if math.isnan(alpha.low) else f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
-        )
+        interval = ""
+        if not math.isnan(alpha.low):
+            interval = f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
         console.print(
             f"[bold]{counted(found.ratings, 'rating')}[/bold] of {found.answers} of {total}:"
             f" {several}."

@@ -119,7 +119,9 @@ def estimate(
         prices=load_prices(prices),
     )
     found = with_precision(found, logs)
-    actual = read_actual(against, found.task, found) if against else None
+    actual = None
+    if against:
+        actual = read_actual(against, found.task, found)
     if as_json:
         facts = {name: value for name, value in plain(found).items() if name != "ids"}
         click.echo(json.dumps({**facts, "actual": plain(actual)}, indent=2, ensure_ascii=False))

@@ -122,7 +122,9 @@ def _locations(datasets: "Iterable[DatasetJudges[Any]]") -> set[str]:
 
 def _without_scores(tasks: Counter[str]) -> str:
     """A sentence on logs of other tasks."""
-    have = "1 log has" if tasks.total() == 1 else f"{tasks.total()} logs have"
+    have = "1 log has"
+    if tasks.total() != 1:
+        have = f"{tasks.total()} logs have"
     named = ", ".join(f"{count} of {task}" for task, count in sorted(tasks.items()))
     what = "no pairs scored by pair_verdict and no responses scored by rating_agreement"
     return f"Skipped: {have} {what} ({named})."
@@ -272,7 +274,9 @@ def _probe_row(finals: list[float], low: float, high: float) -> tuple[dict[str, 
     """What is shown of the scores of one kind of answer, and whether they are as expected."""
     given = [final for final in finals if not math.isnan(final)]
     cells = {"n": str(len(finals)), "unscored": str(len(finals) - len(given))}
-    mean = math.fsum(given) / len(given) if given else math.nan
+    mean = math.nan
+    if given:
+        mean = math.fsum(given) / len(given)
     fine = low <= mean <= high
     cells["mean"] = f"{mean:.2f}" if given else "-"
     cells["range"] = f"{min(given):g} to {max(given):g}" if given else "-"

@@ -137,7 +137,9 @@ def rank(
         judged, weighed = _weighed(battles, prior, [] if people else sources)
         sections.append(_with_prior(judged, weighed))
     ranking = _ranked(battles)
-    agreement = None if published is None else compare_leaderboard(ranking, published)
+    agreement = None
+    if published is not None:
+        agreement = compare_leaderboard(ranking, published)
     rankings = None
     by_judge = None
     if by is not None:

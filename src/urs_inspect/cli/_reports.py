@@ -287,12 +287,16 @@ def report(
     output: Path | None = click.get_current_context().params["output"]
     _check_answer_options(output, answers, viewer)
     texts = load_rubric(rubric)
-    scale = parse_scale(human_scale or "1,10", "human-scale") if human else None
+    scale = None
+    if human:
+        scale = parse_scale(human_scale or "1,10", "human-scale")
     ratings = read_labels(human, scale, given=bool(human_scale))
     read = read_answers(logs, JUDGE_TASKS)
     if prices is not None:
         read = with_costs(read, load_prices(prices))
-    mix = None if traffic is None else _read_mix(traffic, texts, read)
+    mix = None
+    if traffic is not None:
+        mix = _read_mix(traffic, texts, read)
     board = make_leaderboard(read, rubric=texts, traffic=mix, human=ratings, **options)
     said: list[str] = []
     if answers and output is not None:

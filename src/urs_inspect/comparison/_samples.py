@@ -185,7 +185,9 @@ def _read_runs(
 
 def _same_judge(runs: Sequence[ScoredRun]) -> str:
     """The judge of all runs, empty if none is known; raise if there are several."""
-    unnamed = "no judge named" if any(run.judge for run in runs) else ""
+    unnamed = ""
+    if any(run.judge for run in runs):
+        unnamed = "no judge named"
     judges = ((run.judge or unnamed, run.file) for run in runs)
     return refuse_different("judges", judges, _TWO_JUDGES)
 

@@ -185,7 +185,9 @@ def certainty_of(tokens: Sequence[Logprob]) -> float:
             line.append(token.logprob)
         if line and line_break:
             break
-    return math.exp(min(0.0, *line)) if line else 0.0
+    if line:
+        return math.exp(min(0.0, *line))
+    return 0.0
 
 
 def _certainties(read: SampleScores) -> "pd.Series[float]":

@@ -92,7 +92,9 @@ def addition_lengths(value: object) -> list[int]:
         if not isinstance(part, bool):
             match = _PART.fullmatch(str(part).strip())
         first = int(match[1]) if match else 1
-        last = int(match[2] or first) if match else 0
+        last = 0
+        if match:
+            last = int(match[2] or first)
         lengths.update(dict.fromkeys(range(first, last + 1)))
         if first > last:
             lengths.clear()

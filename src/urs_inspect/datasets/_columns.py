@@ -237,7 +237,9 @@ def label_meanings(given: Any, place: str) -> tuple[dict[str, Preference | None]
     problems: list[str] = []
     for label, meaning in given.items():
         key = label_key(label)
-        name = _LEFT_OUT if meaning is None else str(meaning).strip().lower()
+        name = _LEFT_OUT
+        if meaning is not None:
+            name = str(meaning).strip().lower()
         if name not in meanings:
             problems.append(
                 f"{place}: {shown(label)}: unknown meaning {shown(meaning)}; allowed:"
@@ -377,7 +379,9 @@ def guess_columns(kind: str, rows: Sequence[Row]) -> ColumnGuess:
     if rated and columns[rated] == (_UNKNOWN,):
         raters = tuple(name for name in present if _RATERS.fullmatch(plain_name(name)))
         columns[rated] = raters or (_UNKNOWN,)
-    labels = _guess_labels(columns[LABEL], rows) if kind == "pairs" else {}
+    labels = {}
+    if kind == "pairs":
+        labels = _guess_labels(columns[LABEL], rows)
     return ColumnGuess(kind, columns, labels)
 
 
@@ -416,7 +420,10 @@ def _guess_labels(columns: Sequence[str], rows: Sequence[Row]) -> dict[str, str]
     are_numbers = all(label.isdigit() for label in written)
     meanings: dict[str, str] = {}
     for label in sorted(written):
-        meanings[written[label]] = _UNKNOWN if are_numbers else guess_meaning(label)
+        meaning = _UNKNOWN
+        if not are_numbers:
+            meaning = guess_meaning(label)
+        meanings[written[label]] = meaning
     return meanings
 
 
@@ -456,4 +463,6 @@ def in_one_line(value: Any) -> str:
         return "[" + choices(map(in_one_line, value)) + "]"
     text = str(value)
     is_plain = re.fullmatch(r"\w[\w.-]*", text) and label_key(yaml.safe_load(text)) == text.lower()
-    return text if is_plain else json.dumps(text, ensure_ascii=False)
+    if is_plain:
+        return text
+    return json.dumps(text, ensure_ascii=False)

@@ -118,7 +118,9 @@ def read_reference_file(path: Path) -> References:
     """
 
     def build(fields: Fields, default_id: str) -> Reference:
-        text = "" if fields.blank("reference") else fields.text("reference")
+        text = ""
+        if not fields.blank("reference"):
+            text = fields.text("reference")
         if fields.blank("id"):
             fields.note("id", "missing")
         return Reference(

@@ -306,7 +306,9 @@ def _counted_values(values: Sequence[str]) -> str:
     ]
     if len(counts) > _MOST_VALUES:
         parts.append(f"{len(counts) - _MOST_VALUES} others")
-    return choices(parts) if len(counts) > 1 else values[0]
+    if len(counts) > 1:
+        return choices(parts)
+    return values[0]
 
 
 class Fields:
@@ -493,7 +495,9 @@ class Fields:
         key = label_key(value)
         if key not in allowed:
             what = f"{prefix}unknown label {_VALUE}; allowed: {choices(allowed)}"
-            near = did_you_mean(key, allowed) if isinstance(value, str) else ""
+            near = ""
+            if isinstance(value, str):
+                near = did_you_mean(key, allowed)
             self.note(column, what, f"{shown(value)}{near}")
             return next(iter(allowed.values()))
         return allowed[key]
@@ -591,7 +595,9 @@ def refuse(errors: Sequence[str], hint: str = "") -> None:
 
 def first_errors(errors: Sequence[str]) -> list[str]:
     """The first 20 errors, and the number of the others."""
-    more = [f"... and {len(errors) - _MAX_ERRORS} more"] if len(errors) > _MAX_ERRORS else []
+    more = []
+    if len(errors) > _MAX_ERRORS:
+        more = [f"... and {len(errors) - _MAX_ERRORS} more"]
     return [*errors[:_MAX_ERRORS], *more]
 
 

@@ -72,7 +72,9 @@ class BertEncoder:
         self._weights: dict[str, Singles] = {}
         for key, values in weights.items():
             is_float = values.dtype.kind == "f"
-            singles = values.astype(np.float32) if is_float else values
+            singles = values
+            if is_float:
+                singles = values.astype(np.float32)
             self._weights[key.removeprefix("bert.")] = singles
         self._layers = int(config["num_hidden_layers"])
         self._heads = int(config["num_attention_heads"])

@@ -58,7 +58,9 @@ def entries(text: str) -> Iterator[Entry]:
         start = _BEFORE_A_VALUE.match(text, colon.end())
         at = start.end() if start is not None else colon.end()
         matched = _VALUE.match(text, at)
-        value = matched.group().strip() if matched is not None else ""
+        value = ""
+        if matched is not None:
+            value = matched.group().strip()
         is_object = text[at : at + 1] in _OPENING_BRACES and at < len(text)
         phrase = _BEFORE_A_NAME.split(before)[-1]
         whole = normalise_key(phrase)

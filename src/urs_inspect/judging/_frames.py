@@ -120,7 +120,9 @@ def build_frame(
             context = {**context, "record_example": _json(example)}
             if KEY_MARK in _render(template, "case", {**context, **marks}):
                 context["record_example"] = _json({KEY: KEY_PLACEHOLDER, **example})
-        instructions = _render(template, "instructions", context) if template.blocks else ""
+        instructions = ""
+        if template.blocks:
+            instructions = _render(template, "instructions", context)
         case = _render(template, "case", {**context, **marks})
     except (TemplateError, ArithmeticError, LookupError, TypeError) as error:
         # Any fault of an expression.

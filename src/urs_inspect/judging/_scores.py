@@ -60,4 +60,6 @@ def number(value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         return math.inf
-    return abs(number) if math.isinf(number) else number
+    if math.isinf(number):
+        return abs(number)
+    return number

@@ -133,7 +133,9 @@ def language_of(text: str, known: str = "") -> str:
     if len(_HAN.findall(text)) > len(words):
         return "zh"
     common = sum(word in _text("common", "en") for word in words)
-    return "en" if words and common >= _COMMON_SHARE * len(words) else ""
+    if words and common >= _COMMON_SHARE * len(words):
+        return "en"
+    return ""
 
 
 @cache
@@ -234,7 +236,9 @@ def _unmarked(sentence: str) -> str:
 def _closed(text: str) -> str:
     """A text whose last block of code is closed, so that what follows is none."""
     text = text.rstrip()
-    return f"{text}\n```" if text.count("```") % 2 else text
+    if text.count("```") % 2:
+        return f"{text}\n```"
+    return text
 
 
 def _as_markdown(original: Original, _random: Random) -> str | None:

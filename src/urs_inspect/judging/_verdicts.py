@@ -186,7 +186,9 @@ def read_word(value: object) -> Shown | None:
         return None
     if match["tie"]:
         return "tie"
-    return "1" if match["first"] or match["first_word"] else "2"
+    if match["first"] or match["first_word"]:
+        return "1"
+    return "2"
 
 
 def _word_with_remark(plain: str) -> re.Match[str] | None:
@@ -264,7 +266,9 @@ def _entries(text: str, names: Collection[str]) -> list[tuple[str, Any]]:
     for place in broken:
         if place >= end:
             after = _loose_entries(straight[place:])
-            return entries if _names_in(after).isdisjoint(names) else after
+            if _names_in(after).isdisjoint(names):
+                return entries
+            return after
     return entries
 
 
@@ -366,7 +370,9 @@ def _verdict(value: object) -> Shown | None:
 
 def _written_winner(value: object) -> object:
     """What an object gives as the winner, where it gives one thing; else the value itself."""
-    words = _own_winners(value) if isinstance(value, Pairs) else []
+    words = []
+    if isinstance(value, Pairs):
+        words = _own_winners(value)
     return _as_dicts(words[0] if len(words) == 1 else value)
 
 

@@ -111,7 +111,9 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
 
 def _scenarios(value: str | list[str]) -> set[str]:
     taxonomy = load_taxonomy()
-    given = value.split(",") if isinstance(value, str) else value
+    given = value
+    if isinstance(value, str):
+        given = value.split(",")
     names = [name.strip() for name in given]
     if names == ["all"]:
         return set(taxonomy.scenarios)

@@ -127,7 +127,9 @@ class _MeanOfKnown:
         self._error = _UNKNOWN
         if len(known) > 1:
             self._error = mean_stderr(known)
-        return float(mean(known)) if known else math.nan
+        if known:
+            return float(mean(known))
+        return math.nan
 
     def error(self, values: Sequence[None]) -> float | str:
         """The standard error of the mean before."""

@@ -479,7 +479,9 @@ def _results(
     """What lm-eval writes about a run, and what the answers are."""
     name = task_and_date(task.file)[0]
     run = run_of(task.file)
-    versions = {name: run["version"]} if "version" in run else {}
+    versions = {}
+    if "version" in run:
+        versions = {name: run["version"]}
     shots: dict[str, int] = {}
     if task.saved[0].given:
         run.pop("urs_dataset", None)
@@ -537,6 +539,8 @@ def results_of(metrics: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     results: dict[str, Any] = {}
     for name in sorted(set().union(*metrics)):
         known = [values[name] for values in metrics if name in values]
-        error = mean_stderr(known) if len(known) > 1 else "N/A"
+        error = "N/A"
+        if len(known) > 1:
+            error = mean_stderr(known)
         results |= {f"{name},none": math.fsum(known) / len(known), f"{name}_stderr,none": error}
     return results

@@ -152,12 +152,16 @@ class JudgeSettings(Options):
         """The file of replies; None for none."""
         if isinstance(self.judge_cache, str):
             return Path(self.judge_cache).expanduser()
-        return user_cache_path("urs_inspect") / _CACHE if self.judge_cache else None
+        if self.judge_cache:
+            return user_cache_path("urs_inspect") / _CACHE
+        return None
 
     @property
     def judge_name(self) -> str:
         """Who judges, for people."""
-        return f"samer ({self.samer})" if self.judge == "samer" else str(self.judge_model)
+        if self.judge == "samer":
+            return f"samer ({self.samer})"
+        return str(self.judge_model)
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,9 @@ def _texts(given: object, place: str) -> dict[str, str]:
         raise InputError(f"{place}: must be a mapping of names to texts")
     texts = {}
     for name, value in given.items():
-        texts[str(name)] = _LEFT_OUT if value is None else str(value)
+        texts[str(name)] = _LEFT_OUT
+        if value is not None:
+            texts[str(name)] = str(value)
     return texts
 
 
@@ -239,7 +241,9 @@ def _named(row: Row, names: VoteColumns) -> Row | None:
 
 def checked_name(value: object, key: str) -> str:
     """The name of a model, refused if it is no text of 1 to 200 printable characters."""
-    name = _name(value) if isinstance(value, str) else ""
+    name = ""
+    if isinstance(value, str):
+        name = _name(value)
     if not name:
         raise InputError(
             f"{key} must be the name of a model, up to {_LONGEST_NAME} printable characters, is"

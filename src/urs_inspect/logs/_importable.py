@@ -209,9 +209,13 @@ def _meaning(key: str, given: set[str]) -> str:
         return "none"  # FastChat's mark of a reply that it could not read
     numbers = given - {"-1"}
     if key == "3":
-        return "tie" if numbers <= {"1", "2", "3"} else "?"
+        if numbers <= {"1", "2", "3"}:
+            return "tie"
+        return "?"
     if key == "0":  # which beside 1 alone may as well be the second answer
-        return "tie" if numbers == {"0", "1", "2"} else "?"
+        if numbers == {"0", "1", "2"}:
+            return "tie"
+        return "?"
     return guess_meaning(key)
 
 

@@ -242,6 +242,8 @@ def short_names(models: Sequence[str]) -> dict[str, str]:
         # settings, as in `openai/gpt-4o (temperature=1)`
         bare, bracket, settings = model.partition(" (")
         name = bare.rpartition("/")[2]
-        short[model] = name + bracket + settings if name else model
+        short[model] = model
+        if name:
+            short[model] = name + bracket + settings
     counts = Counter(short.values())
     return {model: name if counts[name] == 1 else model for model, name in short.items()}

@@ -49,15 +49,15 @@ def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> For
 
     def text(value: Any) -> str:
         if isinstance(value, Estimate):
-            bounds = (
-                ""
-                if math.isnan(value.low)
-                else f" ({digits_of(value.low)} to {digits_of(value.high)})"
-            )
+            bounds = ""
+            if not math.isnan(value.low):
+                bounds = f" ({digits_of(value.low)} to {digits_of(value.high)})"
             if math.isnan(value.value):
                 return DASH
             return digits_of(value.value) + bounds
-        return DASH if value is None or math.isnan(value) else digits_of(value)
+        if value is None or math.isnan(value):
+            return DASH
+        return digits_of(value)
 
     return text
 
@@ -139,7 +139,9 @@ def listed(
     shown = list(names)
     if len(shown) > most + 1:
         shown = [*shown[:most], f"{len(names) - most} more"]
-    return shown[0] if len(shown) == 1 else f"{separator.join(shown[:-1])} {joint} {shown[-1]}"
+    if len(shown) == 1:
+        return shown[0]
+    return f"{separator.join(shown[:-1])} {joint} {shown[-1]}"
 
 
 def level_text(level: float) -> str:

@@ -199,7 +199,9 @@ def declared_weights_at(folder: Path) -> WeightsAt | None:
     The released one declares nothing.
     """
     file = find_heads_file(folder)
-    declared = None if file is None else read_metadata(file).get(WEIGHTS_AT)
+    declared = None
+    if file is not None:
+        declared = read_metadata(file).get(WEIGHTS_AT)
     if declared is not None and declared not in get_args(WeightsAt):
         raise InputError(
             f"{file}: {WEIGHTS_AT} '{declared}'; allowed: {choices(get_args(WeightsAt))}"

@@ -421,7 +421,9 @@ def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Chec
     heads: Shapes | None = shapes
     if layout == "exported":
         entries = report.attempt(lambda: read_header(folder / HEADS_FILE))
-        heads = None if entries is None else {name: entry.shape for name, entry in entries.items()}
+        heads = None
+        if entries is not None:
+            heads = {name: entry.shape for name, entry in entries.items()}
     if heads is None:
         return None
     errors = [
@@ -430,7 +432,9 @@ def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Chec
         *_further_errors(shapes, [*_backbone_shapes(config), *HEAD_NAMES], config, _LEFT_OUT),
     ]
     report.refuse(folder, errors)
-    return None if errors else Checkpoint(folder, layout, config, weights)
+    if errors:
+        return None
+    return Checkpoint(folder, layout, config, weights)
 
 
 def _not_samer(shapes: Shapes) -> str | None:

@@ -157,7 +157,9 @@ class Conversations:
         most, start and closing tokens included. `OverlongError` if it has more and may not be cut,
         or the query alone leaves no room.
         """
-        extra = [self._start_of_text()] if bos == "double" else []
+        extra = []
+        if bos == "double":
+            extra = [self._start_of_text()]
         query = _valid(query)
         ids, shortened = self._fitted(query, _valid(response), max_length - SPARE, overlong, extra)
         query_ids = extra + self._query_ids(query)
@@ -244,7 +246,9 @@ class Conversations:
 
     def _start_of_text(self) -> int:
         token = self._named_tokens.get("bos_token")
-        number = None if token is None else self._tokenizer.token_to_id(token)
+        number = None
+        if token is not None:
+            number = self._tokenizer.token_to_id(token)
         if number is None:
             raise InputError(
                 f"{self.folder}: the tokenizer has no bos_token, which bos=double needs; use"

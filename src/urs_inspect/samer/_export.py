@@ -112,7 +112,8 @@ def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path
     out = _free_folder(out)
     folder = Path(backbone).expanduser()
     file = Path(heads).expanduser()
-    file = file / HEADS_NAME if file.is_dir() else file
+    if file.is_dir():
+        file = file / HEADS_NAME
     if not file.is_file():
         raise InputError(
             f"{file}: no such file; expected heads as `urs-inspect samer train` writes them"

@@ -74,7 +74,9 @@ def read_dimensions(log: EvalLog) -> dict[str, DimensionScore]:
 def _dimensions(sample: EvalSample) -> dict[str, float]:
     """Overall score and those of the selected dimensions; empty if the sample was not evaluated."""
     score = last_score(sample, "samer")
-    given = score.value if score and isinstance(score.value, dict) else {}
+    given = {}
+    if score and isinstance(score.value, dict):
+        given = score.value
     known = {
         str(name): float(value)
         for name, value in given.items()

@@ -326,7 +326,9 @@ def weights(logs: tuple[str, ...], as_json: bool, scores: bool) -> None:
 
     skipped: list[str] = []
     finished = finished_logs(logs, skipped)
-    by_log = {log.location: read_dimensions(log) for log in finished} if scores else {}
+    by_log = {}
+    if scores:
+        by_log = {log.location: read_dimensions(log) for log in finished}
     by_scenario = [] if scores else read_weights(finished)
     if not any(by_log.values()) and not by_scenario:
         raise nothing_left("no log with scores of SaMer", logs, skipped)
@@ -363,7 +365,9 @@ def _scores_table(dimensions: "Mapping[str, DimensionScore]") -> Table:
     rows = []
     for name, score in dimensions.items():
         mean = score.mean
-        interval = "-" if math.isnan(mean.low) else f"{mean.low:.3f} to {mean.high:.3f}"
+        interval = "-"
+        if not math.isnan(mean.low):
+            interval = f"{mean.low:.3f} to {mean.high:.3f}"
         rows.append([name, f"{mean.value:.3f}", interval, str(mean.n), f"{score.selected:.0%}"])
     headings = ("dimension", "mean", "95% interval", "answers", "selected")
     return table_of(rows, *headings, title="Mean score where selected, 0 to 1")

@@ -178,7 +178,9 @@ def _rated_higher(column: str) -> Judge:
 
 
 def _larger(first: float, second: float) -> Preference:
-    return "a" if first > second else "b" if second > first else "tie"
+    if first > second:
+        return "a"
+    return "b" if second > first else "tie"
 
 
 def _voted(record: Record) -> Preference:

@@ -174,7 +174,9 @@ def header_bytes(
     metadata: Mapping[str, str] | None = None,
 ) -> bytes:
     """The header of a file of tensors (name, type, shape, bytes) that lie one after the other."""
-    header: dict[str, Any] = {_METADATA: dict(metadata)} if metadata else {}
+    header: dict[str, Any] = {}
+    if metadata:
+        header = {_METADATA: dict(metadata)}
     start = 0
     for name, dtype, shape, size in tensors:
         header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [start, start + size]}

@@ -172,11 +172,8 @@ def select_partitions(
     }
     start = _Worker
     if ray:
-        start = (
-            import_module("ray")
-            .remote(num_cpus=1, max_restarts=3, max_task_retries=3)(_Worker)
-            .remote
-        )
+        as_actor = import_module("ray").remote(num_cpus=1, max_restarts=3, max_task_retries=3)
+        start = as_actor(_Worker).remote
     count = min(workers, len(full)) if ray else 1
     held = [start(list(full)[place::count], options) for place in range(count)]
 

@@ -284,7 +284,9 @@ def _short(name_a: str, name_b: str) -> tuple[str, str]:
 def _earlier(ballot: Ballot, facts: Mapping[str, Any]) -> Score:
     outcome = as_number(facts.get("outcome"))
     kept = {key: facts[key] for key in _KEPT if key in facts}
-    missing = AWAITING if facts.get("judges") == ["human"] else "unread"
+    missing = "unread"
+    if facts.get("judges") == ["human"]:
+        missing = AWAITING
     judged = missing if math.isnan(outcome) else "judged"
     return _made(
         ballot,

@@ -117,7 +117,9 @@ def _comparisons(reply: str) -> str | None:
     start = reply.find("{")
     end = reply.rfind("}") + 1
     try:
-        record = json.loads(reply[start:end], strict=False) if start >= 0 else None
+        record = None
+        if start >= 0:
+            record = json.loads(reply[start:end], strict=False)
     except (ValueError, RecursionError):
         return None
     if not isinstance(record, dict) or not record:

@@ -227,7 +227,9 @@ def _reply_counts(judge: str, read: Read[Any], state: TaskState) -> dict[str, An
         "near_key": read.near_key,
         "several_records": read.several_records,
     }
-    replies = [SimpleNamespace(**counts)] if state.output.completion else []
+    replies = []
+    if state.output.completion:
+        replies = [SimpleNamespace(**counts)]
     return {**counts, BY_JUDGE: counts_of(judge, replies)}
 
 

@@ -85,7 +85,9 @@ def compare_pair(
         judge_calls.begin(state)
         facts = state.metadata
         firsts = orders_of(orders, str(state.sample_id), seed)
-        judged = {**facts, "dimensions": {}} if protocol == "overall" else facts
+        judged = facts
+        if protocol == "overall":
+            judged = {**facts, "dimensions": {}}
         if judge != MODEL_JUDGE and not is_none(model := get_model()) and str(model) not in unused:
             # Else the log of a baseline could pass for one of the model.
             unused.add(str(model))

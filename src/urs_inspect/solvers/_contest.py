@@ -150,7 +150,9 @@ def check_roles(
     `least` contestants are needed, none of them among the models that have `answered` before;
     `similarity` is the role of a model that is asked for similarities, if one is.
     """
-    names = [str(model) for model in contestants()] if least or has_contestants() else []
+    names = []
+    if least or has_contestants():
+        names = [str(model) for model in contestants()]
     if len(names) < least:
         raise InputError(f"contestants: at least {least} are needed, got {choices(names)}")
     if again := sorted(set(names) & set(answered)):
@@ -204,11 +206,9 @@ def _text(reply: dict[str, Any]) -> str:
     if reply.get("error"):
         return f"*No answer: {reply['error']}*"
     text = str(reply["text"])
-    return (
-        text
-        if len(text) <= _SHOWN
-        else f"{text[:_SHOWN]}\n\n*({len(text) - _SHOWN} more characters)*"
-    )
+    if len(text) <= _SHOWN:
+        return text
+    return f"{text[:_SHOWN]}\n\n*({len(text) - _SHOWN} more characters)*"
 
 
 async def _judge_locally(
@@ -256,8 +256,12 @@ async def _judge_by_models(
 
 def _prompt(ballot: Ballot, first: First, language: str | None) -> JudgePrompt:
     responses = (ballot.response_a, ballot.response_b)
-    scenario = ballot.scenario if ballot.scenario in comparison_scenarios() else "general"
+    scenario = "general"
+    if ballot.scenario in comparison_scenarios():
+        scenario = ballot.scenario
     if not language:
-        language = ballot.language if ballot.language in comparison_languages() else "en"
+        language = "en"
+        if ballot.language in comparison_languages():
+            language = ballot.language
     shown = responses if first == "a" else responses[::-1]
     return choice_prompt(scenario, language, ballot.instruction, *shown, reference=ballot.reference)

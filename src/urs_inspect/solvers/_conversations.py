@@ -30,7 +30,9 @@ def asked(state: TaskState) -> Conversation | None:
     given: list[ChatMessage]
     given = [ChatMessageUser(content=state.input)] if isinstance(state.input, str) else state.input
     sent = _before_answer(state.messages)
-    messages = sent if len(sent) > len(given) and _has_user(sent) else given
+    messages = given
+    if len(sent) > len(given) and _has_user(sent):
+        messages = sent
     if not _has_user(messages):
         return None
     system_message = _system_message_of_run()

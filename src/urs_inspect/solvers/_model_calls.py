@@ -163,7 +163,9 @@ def http_status(error: BaseException) -> int | None:
     if isinstance(response, Mapping):  # of AWS
         status = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
         return status if isinstance(status, int) else None
-    return None if error.__cause__ is None else http_status(error.__cause__)
+    if error.__cause__ is None:
+        return None
+    return http_status(error.__cause__)
 
 
 def refusal_of(error: BaseException) -> str | None:
@@ -171,7 +173,9 @@ def refusal_of(error: BaseException) -> str | None:
     status = http_status(error)
     if status == 400 and _KEY_REFUSED.search(str(error)):
         return f"400, {_REFUSALS[401]}"
-    return f"{status}, {_REFUSALS[status]}" if status is not None and status in _REFUSALS else None
+    if status is not None and status in _REFUSALS:
+        return f"{status}, {_REFUSALS[status]}"
+    return None
 
 
 def _is_unreachable(error: BaseException | None) -> bool:
@@ -344,7 +348,9 @@ class JudgeCalls:
         """
 
         def failure_of_output(output: ModelOutput) -> JudgeFailure | None:
-            return None if error_of(output) else failure_of(output.completion)
+            if error_of(output):
+                return None
+            return failure_of(output.completion)
 
         model = models_with(role)[0]
         asking = self.generate_keyed(

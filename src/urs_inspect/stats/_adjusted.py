@@ -168,7 +168,9 @@ def rank_corrected(
     by_judge = dict(zip(ballots.players, judge_ratings.tolist(), strict=True))
     same = ballots.people[both] == ballots.judge[both]
     # Of ties alone both variances are 0.
-    gain = alone.variance / corrected.variance if weight else 1.0
+    gain = 1.0
+    if weight:
+        gain = alone.variance / corrected.variance
     return CorrectedRanking(
         places,
         judge=tuple(by_judge[name] for name in places.players),

@@ -174,7 +174,9 @@ def student_interval(
     if n == 0:
         return Estimate(math.nan, math.nan, math.nan, 0, 0, level, rounds=0)
     mean = math.fsum(values) / n
-    groups = n if clusters is None else len(set(clusters))
+    groups = n
+    if clusters is not None:
+        groups = len(set(clusters))
     if groups == 1:
         return Estimate(mean, math.nan, math.nan, n, 1, level, rounds=0)
     from scipy.special import stdtrit

@@ -52,7 +52,9 @@ def order_of(
     kept = ~np.isnan(table).any(axis=1)
     complete = table[kept]
     cases, models = complete.shape
-    drawn = None if clusters is None else number_clusters(clusters[kept])
+    drawn = None
+    if clusters is not None:
+        drawn = number_clusters(clusters[kept])
     means = bootstrap_table(complete, clusters=drawn, rounds=how.rounds, seed=how.seed)
     places = list(range(models))
     if cases:

@@ -349,7 +349,9 @@ def _words(outcome: str) -> str:
 
 
 def _interval(found: Estimate) -> str:
-    return DASH if math.isnan(found.low) else f"{100 * found.low:.0f}–{100 * found.high:.0f}"
+    if math.isnan(found.low):
+        return DASH
+    return f"{100 * found.low:.0f}–{100 * found.high:.0f}"
 
 
 def _with_interval(found: Estimate) -> str:

@@ -203,7 +203,9 @@ def _read(header: EvalLog, skipped: list[str]) -> _Log | None:
 
 def _became(outcome: str, unscored: bool, sample: EvalSampleSummary) -> str:
     if outcome == ERROR or not unscored:
-        return "error" if outcome == ERROR else EMPTY if outcome in NO_RESPONSE else SCORED
+        if outcome == ERROR:
+            return "error"
+        return EMPTY if outcome in NO_RESPONSE else SCORED
     how = (sample.metadata or {}).get(WITHOUT_ANSWER)
     if outcome == "unscored_no_answer" and how in (FOUND_NOTHING, FAILED):
         return NOTHING if how == FOUND_NOTHING else NO_RESULT

@@ -157,7 +157,9 @@ def _kind(cases: str | int | list[str] | None, assistant: str) -> str | None:
         return _usual_kind(assistant)
     if isinstance(cases, int):
         return "factual"
-    return cases if isinstance(cases, str) and cases in _INTENTS else None
+    if isinstance(cases, str) and cases in _INTENTS:
+        return cases
+    return None
 
 
 def _usual_kind(assistant: str) -> str:

@@ -187,7 +187,8 @@ def _page(path: Path, root: Path) -> Page:
         from bs4 import BeautifulSoup
 
         soup = BeautifulSoup(text, "html.parser")
-        title = soup.title.get_text(strip=True) if soup.title else title
+        if soup.title:
+            title = soup.title.get_text(strip=True)
         for part in soup(["script", "style", "noscript", "template", "title"]):
             part.decompose()
         text = soup.get_text("\n", strip=True)

@@ -169,7 +169,9 @@ def read_evolution(
         return EvolutionFailure(
             "missing_instruction", "The JSON object has not one text as its instruction."
         )
-    answer = (_text(values.get("answer")) or "") if needs_answer else ""
+    answer = ""
+    if needs_answer:
+        answer = _text(values.get("answer")) or ""
     if _UNUSABLE.search(instruction + answer):
         return EvolutionFailure("unparseable", "The reply holds half a character or a NUL.")
     return _refusal(instruction, answer, parent, needs_answer) or NewInstruction(

@@ -158,7 +158,9 @@ def case_review(
             else REVIEW_LANGUAGES[0]
         )
         conversation = asked(state)
-        question = "" if conversation is None else conversation.text(language)
+        question = ""
+        if conversation is not None:
+            question = conversation.text(language)
         prompt = case_review_prompt(loaded, language, question)
         judge = judge_of(the_judge(), temperature, False, "", calls)
         asked_for = await ask(

@@ -118,7 +118,9 @@ def _first(message: dict[str, Any], keys: Sequence[str]) -> Any:
 
 
 def _turn(message: object, place: int) -> Turn:
-    role = _first(message, _ROLE_KEYS) if isinstance(message, dict) else None
+    role = None
+    if isinstance(message, dict):
+        role = _first(message, _ROLE_KEYS)
     if isinstance(role, dict):  # as in an export of ChatGPT: {"author": {"role": "user"}}
         role = role.get("role")
     known = _roles()

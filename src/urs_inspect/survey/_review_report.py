@@ -94,13 +94,17 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
         value: Mapping[str, Any] = {}
         if score is not None and isinstance(score.value, dict):
             value = score.value
-        facts: Mapping[str, Any] = (score.metadata or {}) if score is not None else {}
+        facts: Mapping[str, Any] = {}
+        if score is not None:
+            facts = score.metadata or {}
         if value.get("outcome") == "reviewed":
             verdicts.append(value.get("passed") == 1)
             faults += facts.get("faults", [])
         else:
             faults.append(f"no review: {facts.get('failure_mode', 'the sample has an error')}")
-    passed = sum(verdicts) * 2 > len(verdicts) if verdicts else None
+    passed = None
+    if verdicts:
+        passed = sum(verdicts) * 2 > len(verdicts)
     return ReviewedCase(case, question, passed, tuple(dict.fromkeys(faults)))
 
 

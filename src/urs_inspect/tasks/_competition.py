@@ -168,11 +168,9 @@ class Plan:
     @property
     def hint(self) -> str:
         """What can be done about a pool that is too small."""
-        relax = (
-            ""
-            if self.rules.answers == AnswerFilter()
-            else ", or relax min_words and max_length_ratio"
-        )
+        relax = ", or relax min_words and max_length_ratio"
+        if self.rules.answers == AnswerFilter():
+            relax = ""
         return f"Lower k, or take a larger pool{relax}"
 
 

@@ -41,7 +41,9 @@ def pair_to_sample(case: PairCase, taxonomy: Taxonomy | None = None) -> Sample:
 
     Input and target are for readers, the metadata for solver and scorer.
     """
-    scenario = taxonomy.scenarios.get(case.group) if taxonomy else None
+    scenario = None
+    if taxonomy:
+        scenario = taxonomy.scenarios.get(case.group)
     metadata: dict[str, Any] = {
         "group": case.group,
         "scenario": case.group,

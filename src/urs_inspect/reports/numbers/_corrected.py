@@ -466,6 +466,8 @@ def _from_all(
         deviations = 0.0
         if spread > 0:
             deviations = abs(difference.value) / spread
-        least_p = _UNLIKE_P / len(enough) if name else _UNLIKE_P
+        least_p = _UNLIKE_P
+        if name:
+            least_p = _UNLIKE_P / len(enough)
         compared.append(FromAll(name, difference, deviations, float(p), least_p))
     return compared

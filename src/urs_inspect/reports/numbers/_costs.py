@@ -251,7 +251,9 @@ def load_counter(tokenizer: Path | None) -> TokenCounter:
     """A counter of tokens."""
     if tokenizer is None:
         return TokenCounter(count_by_rule, _RULE.format(other=_PER_OTHER, wide=_PER_WIDE))
-    file = tokenizer / "tokenizer.json" if tokenizer.is_dir() else tokenizer
+    file = tokenizer
+    if tokenizer.is_dir():
+        file = tokenizer / "tokenizer.json"
     if not file.is_file():
         raise InputError(
             f"--tokenizer: no file '{file}'; allowed: a tokenizer.json, or a folder that has one"

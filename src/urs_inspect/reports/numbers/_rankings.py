@@ -133,7 +133,9 @@ def read_leaderboard(path: Path) -> dict[str, float]:
         model, value = _leaderboard_entry(path, row, column)
         if model in board:
             raise InputError(f"{path}: {row.place}: '{model}' is listed twice")
-        board[model] = -value if column == _RANK else value
+        board[model] = value
+        if column == _RANK:
+            board[model] = -value
     return board
 
 

@@ -247,4 +247,6 @@ def _unseen(clusters: int, width: float) -> float:
 
 def samples_of(log: EvalLog) -> int:
     """Number of samples that a run completed."""
-    return log.results.completed_samples if log.results else 0
+    if log.results:
+        return log.results.completed_samples
+    return 0

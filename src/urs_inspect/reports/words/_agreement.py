@@ -139,10 +139,14 @@ def report_agreement(
     sources = {kind: [str(file)] for kind, file in files if file}
     if votes:
         sources["votes"] = list(map(str, votes))
-    panel = _panel_of_blocks(answers.table, ratings) if ratings else []
+    panel = []
+    if ratings:
+        panel = _panel_of_blocks(answers.table, ratings)
     warnings = [ratings.doubt] if ratings and ratings.doubt else []
     if ranked:
-        votes_of_people = people_notes(ranked.people) if ranked.people else []
+        votes_of_people = []
+        if ranked.people:
+            votes_of_people = people_notes(ranked.people)
         notes = [*votes_of_people, *ranked.skipped, *notes]
     return agreement_report(
         blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings
@@ -306,7 +310,9 @@ def _screen(
             f"It is not shown that {judge} agrees with people's {what}: {measure}"
             f" {_NUMBER(value)} over {over}."
         )
-    simulated = [_SIMULATION] if any(block.simulated for block in blocks) else []
+    simulated = []
+    if any(block.simulated for block in blocks):
+        simulated = [_SIMULATION]
     data = pd.DataFrame(rows, columns=["judge", "people's", "measure", "value", "over"])
     table = Table(data, {"value": _NUMBER, "over": str})
     basis = [note for note in notes if note not in warnings]

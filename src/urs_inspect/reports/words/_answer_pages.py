@@ -151,7 +151,9 @@ def _publish(
     draft: Path, output: Path, names: Sequence[str], said: list[str], *, with_view: bool
 ) -> None:
     """Put files that are complete in the place of those of an earlier report."""
-    digest = _digest(draft / "view") if with_view else ""
+    digest = ""
+    if with_view:
+        digest = _digest(draft / "view")
     said += remove_answers(output)
     facts = {
         "format": ANSWERS.format,
@@ -478,7 +480,9 @@ def _bundle(board: Leaderboard, view: Path, said: list[str]) -> dict[str, str]:
         # The harness takes it for a log only if its name begins with a time.
         if name.endswith(".json"):
             name = f"{created.get(name, '')}_{name}"
-        names[log] = f"{len(names)}-{name}" if name in names.values() else name
+        if name in names.values():
+            name = f"{len(names)}-{name}"
+        names[log] = name
     try:
         with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
             for log, name in names.items():

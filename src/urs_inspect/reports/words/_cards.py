@@ -157,7 +157,9 @@ def _judge_reason(judgement: str) -> str:
     """What one judge says as a reason: its closing words, if it wrote some."""
     _, _, last = judgement.rpartition("\n### ")
     heading, _, closing = last.partition("\n")
-    reason = "" if _NUMBERED.fullmatch(heading) else _reason_in(closing)
+    reason = ""
+    if not _NUMBERED.fullmatch(heading):
+        reason = _reason_in(closing)
     return reason or _reason_in(judgement)
 
 

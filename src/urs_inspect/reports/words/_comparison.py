@@ -262,7 +262,9 @@ def all_of(others: Sequence[str]) -> str:
     """All the other models, by name if there is only one."""
     if len(others) == 1:
         return others[0]
-    return "both others" if len(others) == 2 else f"all {len(others)} others"
+    if len(others) == 2:
+        return "both others"
+    return f"all {len(others)} others"
 
 
 def _beyond(ranking: ComparedModels) -> str:

@@ -80,7 +80,9 @@ def corrected_warnings(corrected: CorrectedMeans, compared: ComparedModels) -> l
     """What casts doubt on the corrected means, or on the judge's beside them."""
     short = compared.short
     confounded = _about_confounded(corrected, short)
-    lacking = "" if confounded else _about_lacking(corrected, short)
+    lacking = ""
+    if not confounded:
+        lacking = _about_lacking(corrected, short)
     warnings = [
         _about_unlike(corrected, short),
         confounded,

@@ -125,7 +125,9 @@ def bias_sentence(datasets: Sequence[DatasetBiases]) -> str:
 def _liked(bias: JudgeBias, name: str) -> str:
     if name != PLACE:
         return _LIKES[name]
-    return "the first place" if bias.beyond[PLACE].value > 0 else "the second place"
+    if bias.beyond[PLACE].value > 0:
+        return "the first place"
+    return "the second place"
 
 
 def _row(judge: str, pairs: int, by_name: Mapping[str, Estimate]) -> dict[str, Any]:

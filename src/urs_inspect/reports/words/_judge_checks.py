@@ -77,7 +77,9 @@ def _failure(fact: JudgeFact, judges: Sequence[str]) -> str:
     if fact.baseline > CHANCE:
         trivial = f"always choosing the longer answer is right on {_PERCENT(fact.baseline)}"
     right = f"right on {_PERCENT(fact.result)} of {fact.accuracy_on}; {trivial}"
-    return right if len(judges) == 1 else f"{short_names(judges)[fact.judge]} is {right}"
+    if len(judges) == 1:
+        return right
+    return f"{short_names(judges)[fact.judge]} is {right}"
 
 
 def judge_sentence(ranking: Ranking) -> str:

@@ -261,7 +261,9 @@ def _battles_screen(battles: Sequence[DatasetBiases], bias: str) -> FirstScreen:
     """The answer on one screen where there are only logs of `mad`."""
     beside = any(found.labels for found in battles)
     none = "No judge clearly prefers anything more than people do." if beside else NO_LABELS
-    warnings = [SIMULATED_SCREEN] if any(found.simulated for found in battles) else []
+    warnings = []
+    if any(found.simulated for found in battles):
+        warnings = [SIMULATED_SCREEN]
     return FirstScreen(bias or none, warnings)
 
 
@@ -384,7 +386,9 @@ def _standing(
         }:
             if test.better is None:
                 return ""
-            return "better" if test.better.name == judge.name else "worse"
+            if test.better.name == judge.name:
+                return "better"
+            return "worse"
     return ""
 
 
@@ -670,7 +674,9 @@ def _habits_notes(dataset: DatasetJudges[JudgeResult]) -> list[str]:
     ]
     if halos:
         halo = max(halos, key=lambda estimate: estimate.n).value
-        of_labels = "" if math.isnan(halo) else f"; {halo:.1%} of the labels do"
+        of_labels = ""
+        if not math.isnan(halo):
+            of_labels = f"; {halo:.1%} of the labels do"
         notes.append(
             f"Halo: verdicts on dimensions that equal the overall verdict, no ties{of_labels}."
         )

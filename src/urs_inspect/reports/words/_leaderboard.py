@@ -500,7 +500,9 @@ def _means(ranking: Ranking, keys: Sequence[str], title: str = "") -> Table:
 def _intents(ranking: Ranking) -> Section:
     columns = ranking.columns
     ranked = ranking.models["rank_from"].notna().sum() > 1
-    tables = [_best(ranking)] if ranked else []
+    tables = []
+    if ranked:
+        tables = [_best(ranking)]
     legend = (
         "In brackets: number of questions. Columns hold different questions; compare within a"
         " column."
@@ -750,7 +752,9 @@ def _runs(board: Leaderboard) -> Section:
         }
         for run in board.runs
     ]
-    notes = [f"This report was made by: {board.command}"] if board.command else []
+    notes = []
+    if board.command:
+        notes = [f"This report was made by: {board.command}"]
     table = Table(
         pd.DataFrame(rows),
         {

@@ -174,7 +174,9 @@ def length_section(ranking: Ranking, place: int, axis: str) -> list[Section]:
 def _tipping_text(tipping: float) -> str:
     if math.isinf(tipping):
         return "beyond the scale"
-    return DASH if math.isnan(tipping) else _MEAN(tipping)
+    if math.isnan(tipping):
+        return DASH
+    return _MEAN(tipping)
 
 
 def _leads_table(ranking: Ranking) -> Table:

@@ -99,7 +99,9 @@ def _screen(
     votes = people_notes(people) if people else []
     basis = [*votes, over, f"Ratings of Bradley-Terry with {ranking.level:.0%} intervals."]
     message = ranking.connectivity.message
-    warnings = [SIMULATED_SCREEN] if any(map(_is_simulated, ranking.players)) else []
+    warnings = []
+    if any(map(_is_simulated, ranking.players)):
+        warnings = [SIMULATED_SCREEN]
     warnings += [f"NOT ALL MODELS COMPARE: {message}"] if message else []
     findings = [first_of_groups(by)] if by else []
     findings.append(
@@ -305,9 +307,9 @@ def _ratings_section(ranking: Ranking) -> Section:
         f"{counted(ranking.battles, 'comparison')} of {len(ranking.players)} models on "
         f"{counted(ranking.clusters, 'instruction')}, {counted(ranking.ties, 'tie')}."
     ]
-    apart = (
-        [f"NOT ALL MODELS COMPARE: {message}"] if (message := ranking.connectivity.message) else []
-    )
+    apart = []
+    if message := ranking.connectivity.message:
+        apart = [f"NOT ALL MODELS COMPARE: {message}"]
     notes += apart
     if any(math.isnan(rating.low) for rating in ranking.bradley_terry):
         notes.append(
@@ -418,7 +420,9 @@ def people_notes(people: HumanBattles) -> list[str]:
             " replaced later."
         )
     if found.compared:
-        alpha = "not defined" if math.isnan(found.alpha) else f"{found.alpha:.2f}"
+        alpha = "not defined"
+        if not math.isnan(found.alpha):
+            alpha = f"{found.alpha:.2f}"
         notes.append(
             f"On {counted(found.compared, 'comparison')} with several votes"
             f" {found.most_chosen.value:.0%} of the votes are for the most chosen option;"

@@ -275,11 +275,9 @@ class StepPooling:
     @property
     def options(self) -> dict[str, Any]:
         """`convert` and `pooler_config` for vLLM."""
-        step = (
-            {"tok_pooling_type": "STEP", "step_tag_id": self.end_of_turn}
-            if self.end_of_turn != ANY_END
-            else {}
-        )
+        step = {}
+        if self.end_of_turn != ANY_END:
+            step = {"tok_pooling_type": "STEP", "step_tag_id": self.end_of_turn}
         pooler = {"task": self.task, **step, "use_activation": False}
         return {"convert": "embed" if step else "classify", "pooler_config": pooler}
 

@@ -320,7 +320,9 @@ async def _served_model(
         raise InputError(
             f"samer={url}: no vLLM server answers ({_described(error, patience)})"
         ) from error
-    entries = body.get("data") if isinstance(body, Mapping) else None
+    entries = None
+    if isinstance(body, Mapping):
+        entries = body.get("data")
     models = [
         entry
         for entry in entries or []
@@ -373,7 +375,9 @@ async def _check_reply(
         [numbers] = _read_data(reply, 1)
         shape = shape_of(numbers)
     except (httpx.HTTPError, ReplyError, TimeoutError) as error:
-        status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else None
+        status = None
+        if isinstance(error, httpx.HTTPStatusError):
+            status = error.response.status_code
         hint = ""
         if status in {400, 404, 405, 501}:
             hint = f"; {help_}"
@@ -484,7 +488,9 @@ def read_replies(body: Any, sizes: Sequence[tuple[int, ...]]) -> list[Array]:
 
 
 def _read_data(body: Any, number: int) -> list[Any]:
-    entries = body.get("data") if isinstance(body, Mapping) else None
+    entries = None
+    if isinstance(body, Mapping):
+        entries = body.get("data")
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         raise ReplyError(
             "wrong_shape", "the reply has no list `data`; is this a vLLM pooling server?"

@@ -207,7 +207,9 @@ def unit_scale(vectors: PairVectors) -> float:
         mean_square = np.square(part, dtype=np.float64).mean()
         squares.append(float(mean_square))
     mean = sum(squares) / len(squares)
-    return 1 / math.sqrt(mean) if mean > 0 else 1.0
+    if mean > 0:
+        return 1 / math.sqrt(mean)
+    return 1.0
 
 
 # ## What heads make of them, compared with labels
@@ -281,7 +283,9 @@ class Accuracy:
     def mean(self) -> float:
         """Mean of both, or the one that is defined; NaN without any."""
         known = [value for value in (self.overall, self.dimensions) if not math.isnan(value)]
-        return sum(known) / len(known) if known else math.nan
+        if known:
+            return sum(known) / len(known)
+        return math.nan
 
 
 def accuracy(predictions: PairPredictions, labels: PairLabels) -> Accuracy:
