@@ -161,15 +161,18 @@ def mean_bounds(
     share_reached = mean_square / largest**2
     share_unseen = np.maximum(0.0, 1 - share_reached)
     unseen = -np.log(chances) * reach / there * np.sqrt(share_unseen)
-    unseen = np.where(means.clusters < FEWEST, np.nan, unseen)
+    has_too_few = means.clusters < FEWEST
+    unseen = np.where(has_too_few, np.nan, unseen)
 
     spread = means.errors > 1e-12 * np.abs(means.values)
-    margins = np.where(spread, quantiles, 0.0) * np.nan_to_num(means.errors)
+    errors = np.nan_to_num(means.errors)
+    margins = np.where(spread, quantiles, 0.0) * errors
     halves = np.hypot(margins, unseen)
 
     residuals = sums - np.nan_to_num(means.values) * counts
-    squares = np.where(spread, (residuals**2).sum(axis=0), np.inf)
-    skew = (residuals**3).sum(axis=0) / squares
+    squares = (residuals**2).sum(axis=0)
+    cubes = (residuals**3).sum(axis=0)
+    skew = cubes / np.where(spread, squares, np.inf)
     shift = skew * (1 + 2 * quantiles**2) / 6 / n
     down = shift
     up = shift
@@ -230,7 +233,8 @@ def verdicts(
     if different is not None:
         passes = passes & (high < margin)
         fails = different
-    return np.where(passes, 0, np.where(fails, 1, 2))
+    if_not_passed = np.where(fails, 1, 2)
+    return np.where(passes, 0, if_not_passed)
 
 
 def pass_power(
@@ -244,7 +248,9 @@ def pass_power(
 
     if not error > 0 or math.isnan(half):
         return math.nan
-    chance = float(stdtr(clusters - 1, (margin - half) / error))
+    freedom = clusters - 1
+    room_in_errors = (margin - half) / error
+    chance = float(stdtr(freedom, room_in_errors))
     if equivalent:
         return max(0.0, 2 * chance - 1)
     return chance

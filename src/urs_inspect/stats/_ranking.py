@@ -355,15 +355,19 @@ def _ranks(
     for place, linked in enumerate(comparable):
         own = drawn[:, [place]]
         others = drawn[:, linked]
-        best[:, place] = 1 + (others > own).sum(axis=1)
-        worst[:, place] = (others >= own).sum(axis=1)
+        is_above = others > own
+        is_not_below = others >= own
+        best[:, place] = 1 + is_above.sum(axis=1)
+        worst[:, place] = is_not_below.sum(axis=1)
     lows, _ = percentile_bounds(best, level, clusters)
     _, highs = percentile_bounds(worst, level, clusters)
-    highs = highs + (~comparable).sum(axis=1)
+    not_comparable = ~comparable
+    highs = highs + not_comparable.sum(axis=1)
     ranks = []
     for rating, low, high in zip(rounded, lows, highs, strict=True):
-        better = int((rounded > rating).sum())
-        ranks.append(Rank(1 + better, math.floor(low), math.ceil(high)))
+        is_better = rounded > rating
+        rank = 1 + int(is_better.sum())
+        ranks.append(Rank(rank, math.floor(low), math.ceil(high)))
     return tuple(ranks)
 
 
@@ -448,7 +452,8 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
             f" {choices(ranking.players)}"
         )
     ratings = np.array([leaderboard[name] for name in players], dtype=np.float64)
-    points = np.array([[ranking.bradley_terry[place].value for place in shared]])
+    values = [ranking.bradley_terry[place].value for place in shared]
+    points = np.array([values])
     draws = ranking.draws[:, shared]
     spearman, kendall = reported(
         _correlations(points, ratings)[0],

@@ -40,9 +40,12 @@ def slope_through_origin(
     slope = float(given @ followed) / square
     if groups < fewest_clusters(level):
         return Estimate(slope, math.nan, math.nan, len(given), groups, level)
-    sums = np.bincount(numbers, weights=given * (followed - slope * given), minlength=groups)
-    error = math.sqrt(float(sums @ sums) * groups / (groups - 1)) / square
-    half = float(stdtrit(groups - 1, 0.5 + level / 2)) * error
+    residuals = followed - slope * given
+    sums = np.bincount(numbers, weights=given * residuals, minlength=groups)
+    sum_of_squares = float(sums @ sums)
+    error = math.sqrt(sum_of_squares * groups / (groups - 1)) / square
+    quantile = float(stdtrit(groups - 1, 0.5 + level / 2))
+    half = quantile * error
     return Estimate(slope, slope - half, slope + half, len(given), groups, level)
 
 
@@ -51,4 +54,6 @@ def error_of(estimate: Estimate) -> float:
     from scipy.special import stdtrit
 
     half = (estimate.high - estimate.low) / 2
-    return half / float(stdtrit(estimate.clusters - 1, 0.5 + estimate.level / 2))
+    freedom = estimate.clusters - 1
+    quantile = float(stdtrit(freedom, 0.5 + estimate.level / 2))
+    return half / quantile

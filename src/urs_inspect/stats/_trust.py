@@ -90,9 +90,11 @@ def find_shown(
     shown = Shown(np.full(signs.shape[1], NOBODY), at_least, miss, len(places))
     for by in _rules(signs, len(places), at_least, miss):
         for judge in np.unique(by[by != NOBODY]):
-            given = agrees[judge][by[places] == judge]
-            if given.sum() < fewest_agreed(len(given), at_least, miss):
-                return replace(shown, tested=len(given), agreed=int(given.sum()))
+            is_given = by[places] == judge
+            given = agrees[judge][is_given]
+            agreed = int(given.sum())
+            if agreed < fewest_agreed(len(given), at_least, miss):
+                return replace(shown, tested=len(given), agreed=agreed)
         shown = replace(shown, by=by)
     return shown
 
@@ -104,9 +106,12 @@ def _rules(signs: Floats, labels: int, at_least: float, miss: float) -> Iterator
         before = by
         scored = signs[judge][signs[judge] > -np.inf]
         if len(scored):
-            strictest = _strictest(labels * len(scored) / len(by), at_least, miss)
-            above = 1 - np.linspace(strictest, 1, _STEPS)
-            for threshold in np.unique(np.quantile(scored, above, method="lower"))[::-1]:
+            labels_of_judge = labels * len(scored) / len(by)
+            strictest = _strictest(labels_of_judge, at_least, miss)
+            shares_below = 1 - np.linspace(strictest, 1, _STEPS)
+            thresholds = np.quantile(scored, shares_below, method="lower")
+            from_strict_to_loose = np.unique(thresholds)[::-1]
+            for threshold in from_strict_to_loose:
                 by = np.where(signs[judge] >= threshold, judge, before)
                 yield by
 
@@ -129,4 +134,5 @@ def fewest_agreed(labelled: int, at_least: float, miss: float) -> int:
     from scipy.special import bdtrc
 
     agreed = np.arange(labelled)
-    return int(1 + (bdtrc(agreed, labelled, at_least) > miss).sum())
+    is_too_likely = bdtrc(agreed, labelled, at_least) > miss
+    return int(1 + is_too_likely.sum())

@@ -112,8 +112,11 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
     n = len(scores)
     centred = scores["score"] - scores["score"].mean()
     scores = scores.assign(judgement=np.arange(n), score=centred)
-    cells = {columns: _Cells(scores, columns) for columns in _COLUMNS.values()}
-    number = {name: len(cells[columns].counts) for name, columns in _COLUMNS.items()}
+    cells = {}
+    number = {}
+    for name, columns in _COLUMNS.items():
+        cells[columns] = _Cells(scores, columns)
+        number[name] = len(cells[columns].counts)
     epochs = number["answer"] > number["question"]
     judges = number["judge"] > 1
     again = number["answer_judge"] < n
@@ -137,7 +140,8 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
         score = scores["score"].to_numpy()
         squares = [cells[_COLUMNS[group]].squares(score) for group in wanted]
         solved = np.linalg.solve(matrix, squares)
-        is_rounding = np.abs(solved) < 1e-12 * (score @ score)
+        sum_of_squares = score @ score
+        is_rounding = np.abs(solved) < 1e-12 * sum_of_squares
         solved[is_rounding] = 0  # rounding errors are no negative components
         components |= dict(zip(wanted, map(float, solved), strict=True))
     questions = cells[_COLUMNS["question"]]

@@ -102,9 +102,9 @@ def dumbbell_plot(
         title=None, orient="top", labelColor=LINE, labelLimit=width, symbolOpacity=1
     )
     x = {"title": label, "scale": alt.Scale(zero=False)}
-    base = _chart().encode(
-        y=alt.Y("model:N", sort=None, title=None, scale=alt.Scale(type="band", padding=0.25))
-    )
+    bands = alt.Scale(type="band", padding=0.25)
+    models = alt.Y("model:N", sort=None, title=None, scale=bands)
+    base = _chart().encode(y=models)
     hues = alt.Scale(domain=languages, range=_HUES)
     shapes = alt.Scale(domain=languages, range=_SHAPES)
     marks = base.encode(
@@ -113,19 +113,23 @@ def dumbbell_plot(
         tooltip=_tooltips("model", "language", "mean", "low", "high"),
     )
     shape = alt.Shape("language:N", scale=shapes, legend=legend)
-    ranges = base.mark_rule(color=LINE, opacity=0.15, strokeWidth=5).encode(
-        x=alt.X("min(mean):Q", **x), x2="max(mean):Q"
-    )
-    intervals = marks.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **x), x2="high:Q")
-    dots = marks.mark_point(filled=True, size=55, opacity=1).encode(shape, x=alt.X("mean:Q", **x))
+    from_lowest_mean = alt.X("min(mean):Q", **x)
+    from_low = alt.X("low:Q", **x)
+    at_mean = alt.X("mean:Q", **x)
+    broad_lines = base.mark_rule(color=LINE, opacity=0.15, strokeWidth=5)
+    ranges = broad_lines.encode(x=from_lowest_mean, x2="max(mean):Q")
+    thin_lines = marks.mark_rule(strokeWidth=2)
+    intervals = thin_lines.encode(x=from_low, x2="high:Q")
+    points = marks.mark_point(filled=True, size=55, opacity=1)
+    dots = points.encode(shape, x=at_mean)
     layers = [ranges, dots]
     if means["low"].notna().any():
         layers.insert(1, intervals)
-    chart = alt.layer(*layers)
-    height = means["model"].nunique() * (10 + 8 * len(languages))
-    return _specification(
-        chart.properties(width=_room(width, means["model"]), height=height), means, width
-    )
+    height_of_row = 10 + 8 * len(languages)
+    height = means["model"].nunique() * height_of_row
+    room = _room(width, means["model"])
+    chart = alt.layer(*layers).properties(width=room, height=height)
+    return _specification(chart, means, width)
 
 
 def cost_plot(rows: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
@@ -137,18 +141,23 @@ def cost_plot(rows: pd.DataFrame, width: int, label: str = "mean final score") -
     """
     alt = _load("altair")
     rows = rows.dropna(subset=["cost", "mean"]).reset_index(drop=True)
+    lowest_cost = rows["cost"].min()
+    highest_cost = rows["cost"].max()
     all_above_zero = bool((rows["cost"] > 0).all())
-    log = all_above_zero and bool(rows["cost"].max() > 10 * rows["cost"].min())
+    log = all_above_zero and bool(highest_cost > 10 * lowest_cost)
     kind = {"type": "log"} if log else {"zero": False}
-    costs = alt.X("cost:Q", scale=alt.Scale(nice=False, padding=14, **kind))
+    scale = alt.Scale(nice=False, padding=14, **kind)
+    costs = alt.X("cost:Q", scale=scale)
     x = costs.axis(title="US dollars per 1,000 answers", tickCount=5, format="~g", grid=False)
     tooltip = _tooltips("model", "cost", "mean", "low", "high")
     base = _chart().encode(x=x, tooltip=tooltip)
     y = {"title": wrap(label, 2 * _TITLE), "scale": alt.Scale(zero=False)}
-    rules = base.mark_rule(color=MARK, strokeWidth=1.5).encode(y=alt.Y("low:Q", **y), y2="high:Q")
-    dots = base.mark_point(color=MARK, filled=True, size=55, opacity=1).encode(
-        y=alt.Y("mean:Q", **y)
-    )
+    from_low = alt.Y("low:Q", **y)
+    at_mean = alt.Y("mean:Q", **y)
+    lines = base.mark_rule(color=MARK, strokeWidth=1.5)
+    rules = lines.encode(y=from_low, y2="high:Q")
+    points = base.mark_point(color=MARK, filled=True, size=55, opacity=1)
+    dots = points.encode(y=at_mean)
     layers = [dots]
     if rows["low"].notna().any():
         layers = [rules, dots]
@@ -156,8 +165,9 @@ def cost_plot(rows: pd.DataFrame, width: int, label: str = "mean final score") -
     for side, named in _named(rows, room, log).groupby("side"):
         away = 8 if side == "left" else -8
         text = base.mark_text(align=side, dx=away, color=LINE, limit=room // 2)
+        names = text.encode(y=at_mean, text="model:N")
         chosen = alt.FieldOneOfPredicate("model", list(named["model"]))
-        layers.append(text.encode(y=alt.Y("mean:Q", **y), text="model:N").transform_filter(chosen))
+        layers.append(names.transform_filter(chosen))
     chart = alt.layer(*layers).properties(width=room, height=_HEIGHT)
     return _specification(chart, rows, width)
 
@@ -166,12 +176,16 @@ def _named(rows: pd.DataFrame, room: int, log: bool) -> pd.DataFrame:
     """The rows whose names fit, the first before others, and the side of a point on which the name
     begins.
     """
-    costs = np.log(rows["cost"]) if log else rows["cost"]
+    costs = rows["cost"]
+    if log:
+        costs = np.log(costs)
     bounds = rows[["mean", "low", "high"]].stack()
     lowest_cost = costs.min()
     lowest_mean = bounds.min()
-    across = room * (costs - lowest_cost) / (costs.max() - lowest_cost or 1)
-    up = _HEIGHT * (rows["mean"] - lowest_mean) / (bounds.max() - lowest_mean or 1)
+    span_of_costs = costs.max() - lowest_cost or 1
+    span_of_means = bounds.max() - lowest_mean or 1
+    across = room * (costs - lowest_cost) / span_of_costs
+    up = _HEIGHT * (rows["mean"] - lowest_mean) / span_of_means
     taken = list[tuple[float, float, float]]()
     sides = dict[int, str]()
     for row, name in enumerate(rows["model"]):
@@ -191,7 +205,8 @@ def _named(rows: pd.DataFrame, room: int, log: bool) -> pd.DataFrame:
         if fits:
             sides[row] = side
             taken.append((up[row], start, end))
-    return rows.assign(side=pd.Series(sides)).dropna(subset="side")
+    with_sides = rows.assign(side=pd.Series(sides))
+    return with_sides.dropna(subset="side")
 
 
 def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
@@ -202,24 +217,24 @@ def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score")
     number).
     """
     alt = _load("altair")
-    base = _chart().encode(
-        x=alt.X(
-            "length:Q", scale=alt.Scale(type="log", nice=False), title="length in characters"
-        ).axis(tickCount=4),
-        y=alt.Y("score:Q", scale=alt.Scale(zero=False), title=wrap(label, _TITLE)),
-        tooltip=_tooltips("model", "length", "score", "answers"),
-    )
-    layered = alt.layer(
-        base.mark_line(color=MARK), base.mark_point(color=MARK, fill=MARK, size=20, opacity=1)
-    )
+    doublings = alt.Scale(type="log", nice=False)
+    lengths = alt.X("length:Q", scale=doublings, title="length in characters")
+    not_from_zero = alt.Scale(zero=False)
+    scores = alt.Y("score:Q", scale=not_from_zero, title=wrap(label, _TITLE))
+    tooltip = _tooltips("model", "length", "score", "answers")
+    base = _chart().encode(x=lengths.axis(tickCount=4), y=scores, tooltip=tooltip)
+    line = base.mark_line(color=MARK)
+    points = base.mark_point(color=MARK, fill=MARK, size=20, opacity=1)
+    layered = alt.layer(line, points)
     models = list(dict.fromkeys(bins["model"]))
-    columns = min(3 if width > NARROW else 1, len(models))
-    room = (_room(width, pd.Series(["4.5"])) - 24 * (columns - 1)) // columns
+    most_columns = 3 if width > NARROW else 1
+    columns = min(most_columns, len(models))
+    gaps = 24 * (columns - 1)
+    room = (_room(width, pd.Series(["4.5"])) - gaps) // columns
     header = alt.Header(labelAnchor="start", labelFontWeight="bold", labelLimit=room)
     facet = alt.Facet("model:N", sort=models, title=None, header=header)
-    drawn = _specification(
-        layered.properties(width=room, height=90).facet(facet, columns=columns), bins, width
-    )
+    panel = layered.properties(width=room, height=90)
+    drawn = _specification(panel.facet(facet, columns=columns), bins, width)
     if bins["model"].nunique() > _MOST_LINES:
         return drawn
     lines = base.mark_line(color=LINE, opacity=0.18, strokeWidth=1).encode(detail="model:N")
@@ -290,7 +305,11 @@ def _room(width: int, names: "pd.Series[str]") -> int:
 
 
 def _breadth(name: str) -> float:
-    return sum(12 if ord(letter) > 0x2E80 else 6.5 for letter in name)
+    pixels = 0.0
+    for letter in name:
+        is_wide = ord(letter) > 0x2E80
+        pixels += 12 if is_wide else 6.5
+    return pixels
 
 
 def _load(module: str) -> Any:

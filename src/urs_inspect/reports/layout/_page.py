@@ -61,7 +61,9 @@ def render_page(report: Report) -> str:
         missing = missing_viz()
     specifications = {} if missing else _specifications(sections)
     drawn = {name: Markup(svg(drawing)) for name, drawing in specifications.items()}  # noqa: S704 (vl-convert escapes text)
-    parts = [scripts(), _START] if drawn else [_START]
+    parts = [_START]
+    if drawn:
+        parts = [scripts(), _START]
     page = (
         environment()
         .get_template("page.html.jinja")
@@ -82,7 +84,8 @@ def render_page(report: Report) -> str:
         )
     )
     # A log may hold lone surrogates, which no file can.
-    return page.rstrip().encode("utf-8", "replace").decode("utf-8") + "\n"
+    encoded = page.rstrip().encode("utf-8", "replace")
+    return encoded.decode("utf-8") + "\n"
 
 
 def _without_simulation(sections: Sequence[Section]) -> list[Section]:
@@ -110,7 +113,8 @@ def further_pages(report: Report) -> dict[str, Report]:
     sections: dict[str, list[Section]] = {}
     for section in report.sections:
         if section.page:
-            sections.setdefault(section.page, []).append(replace(section, page=""))
+            of_page = sections.setdefault(section.page, [])
+            of_page.append(replace(section, page=""))
     pages = {}
     for name, sections_of_page in sections.items():
         title = sections_of_page[0].title
@@ -190,7 +194,10 @@ def _column_cells(table: Table, text: TextTable, place: int) -> list[_Cell]:
     numbers = [_UNKNOWN] * len(text.rows)
     if place >= text.names:
         numbers = [_bounds(cell) for cell in table.data[name]]
-    known = [value for value, _, _ in numbers if math.isfinite(value)]
+    known = []
+    for value, _, _ in numbers:
+        if math.isfinite(value):
+            known.append(value)
     lowest = min(known, default=0.0)
     highest = max(known, default=0.0)
     span = math.nan
@@ -216,9 +223,9 @@ def _bounds(cell: object) -> tuple[float, float, float]:
 
 def _axis(values: list[float]) -> tuple[tuple[float, float], list[float]]:
     """The ends of an axis on which all values have room, and a few round numbers on it."""
-    known = [value for value in values if math.isfinite(value)] or [0.0]
-    low = min(known)
-    high = max(known)
+    known = [value for value in values if math.isfinite(value)]
+    low = min(known, default=0.0)
+    high = max(known, default=0.0)
     room = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
     low = low - room
     high = high + room
@@ -237,7 +244,10 @@ def _json(value: object) -> str:
     change.
     """
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    for character in "&<>":
+        escape = f"\\u{ord(character):04x}"
+        text = text.replace(character, escape)
+    return text
 
 
 def _policy(parts: list[str]) -> str:

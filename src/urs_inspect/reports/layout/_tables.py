@@ -106,9 +106,8 @@ class Table:
             name = str(column)
             cells = list(values)
             columns[name] = cells
-            if name in (self.main, *self.estimates) or any(
-                isinstance(cell, Estimate) for cell in cells
-            ):
+            is_named = name in (self.main, *self.estimates)
+            if is_named or any(isinstance(cell, Estimate) for cell in cells):
                 prefix = "" if name == self.main else f"{name}_"
                 columns[name] = [_part(cell, "value") for cell in cells]
                 parts = {"low": "low", "high": "high", self.size: "n"}
@@ -266,16 +265,18 @@ class Report:
         for section in self.sections:
             for table in section.tables:
                 if table.name:
-                    found.setdefault(table.name, []).append(table.flat())
+                    parts = found.setdefault(table.name, [])
+                    parts.append(table.flat())
         return {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
 
     def as_dict(self) -> dict[str, Any]:
         """What the JSON file holds: `format`, `schema_version`, facts, and the rows of all tables;
         unknown is null.
         """
-        rows = {
-            name: plain(table.to_dict(orient="records")) for name, table in self.tables().items()
-        }
+        rows = {}
+        for name, table in self.tables().items():
+            records = table.to_dict(orient="records")
+            rows[name] = plain(records)
         return {
             "format": self.kind.format,
             "schema_version": self.kind.version,
@@ -285,7 +286,8 @@ class Report:
 
     def json(self) -> str:
         """The JSON file."""
-        return json.dumps(self.as_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        facts = self.as_dict()
+        return json.dumps(facts, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
     def write(
         self, directory: Path, more: Mapping[str, Callable[[], bytes | str]] | None = None
@@ -305,25 +307,34 @@ class Report:
         Raises:
             InputError: As `check_directory`, or if the directory cannot be made or written to.
         """
-        contents: dict[str, bytes | str] = {name: make() for name, make in (more or {}).items()}
+        contents: dict[str, bytes | str] = {}
+        for name, make in (more or {}).items():
+            contents[name] = make()
         contents[f"{self.kind.stem}.md"] = self.markdown()
-        contents |= {f"{name}.csv": csv_text(table) for name, table in self.tables().items()}
-        contents |= {
-            name: draw() if callable(draw) else draw for name, draw in self.figures.items()
-        }
+        for name, table in self.tables().items():
+            contents[f"{name}.csv"] = csv_text(table)
+        for name, figure in self.figures.items():
+            contents[name] = figure() if callable(figure) else figure
         # A file of the user's that happens to have the name of a table is not overwritten either.
         kind = replace(self.kind, more=(*self.kind.more, *contents))
-        return write_directory(directory, {**contents, self.kind.json: self.json()}, kind)
+        contents[self.kind.json] = self.json()
+        return write_directory(directory, contents, kind)
 
 
 def markdown_table(table: TextTable) -> str:
     """A table in Markdown, with numbers aligned to the right."""
-    rule = ["---" if place < table.names else "---:" for place in range(len(table.headings))]
+    rule = []
+    for place in range(len(table.headings)):
+        is_name = place < table.names
+        rule.append("---" if is_name else "---:")
     rows = [[escaped(cell) for cell in row] for row in table.rows]
     for row, column in table.marked:
         rows[row][column] = f"**{rows[row][column]}**"
     header = [escaped(heading) for heading in table.headings]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+    lines = []
+    for cells in (header, rule, *rows):
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def csv_text(table: pd.DataFrame) -> str:
@@ -354,10 +365,11 @@ def plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {part.name: plain(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, Mapping):
-        return {
-            "/".join(key) if isinstance(key, tuple) else str(key): plain(inner)
-            for key, inner in value.items()
-        }
+        entries = {}
+        for key, inner in value.items():
+            name = "/".join(key) if isinstance(key, tuple) else str(key)
+            entries[name] = plain(inner)
+        return entries
     if isinstance(value, (list, tuple)):
         return [plain(inner) for inner in value]
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):  # a NumPy scalar
@@ -379,10 +391,12 @@ def check_directory(directory: Path, kind: ReportKind) -> None:
         for file in sorted(directory.glob(pattern)):
             there.append(file.name)
     try:
-        found = json.loads((directory / kind.json).read_text(encoding="utf-8"))
+        text = (directory / kind.json).read_text(encoding="utf-8")
+        found = json.loads(text)
     except (OSError, ValueError, RecursionError):
         found = None
-    if there and not (isinstance(found, dict) and found.get("format") == kind.format):
+    is_of_kind = isinstance(found, dict) and found.get("format") == kind.format
+    if there and not is_of_kind:
         raise InputError(
             f"output: '{directory}' holds {choices(there)}, and no {kind.json} that says they are"
             f" of `{kind.command}`; name another directory, or move them"
