@@ -159,12 +159,16 @@ def rank_corrected(
     # have a finite fit.
     for tried in (tuned, tuned / 2, tuned / 4):
         candidate = fit(tried)
-        if np.abs(candidate.values).max() < _INFINITE:
+        strongest = np.abs(candidate.values).max()
+        if strongest < _INFINITE:
             corrected = candidate
             weight = tried
             break
-    places, _ = _placed(ballots.battles(ballots.people), corrected, alone, Resampling(**options))
-    judge_ratings = fit_bradley_terry(ballots.battles(ballots.judge), prior=prior)
+    how = Resampling(**options)
+    votes_of_people = ballots.battles(ballots.people)
+    places, _ = _placed(votes_of_people, corrected, alone, how)
+    verdicts_of_judge = ballots.battles(ballots.judge)
+    judge_ratings = fit_bradley_terry(verdicts_of_judge, prior=prior)
     by_judge = dict(zip(ballots.players, judge_ratings.tolist(), strict=True))
     same = ballots.people[both] == ballots.judge[both]
     # Of ties alone both variances are 0.
@@ -195,7 +199,8 @@ def _control(ballots: JudgedBallots) -> tuple[float, Floats, Floats]:
     size = len(ballots.players)
     forward = ballots.first * size + ballots.second
     backward = ballots.second * size + ballots.first
-    _, pair = np.unique(np.where(turned, backward, forward), return_inverse=True)
+    code_of_pair = np.where(turned, backward, forward)
+    _, pair = np.unique(code_of_pair, return_inverse=True)
     vote = np.where(turned, 1 - ballots.people, ballots.people)
     verdict = np.where(turned, 1 - ballots.judge, ballots.judge)
     judged = ~np.isnan(verdict)
@@ -295,8 +300,10 @@ def rank_controlled(
         skipped = tuple(compress(features, ~differs))
         features = list(compress(features, differs))
         styles = styles[:, differs]
-        scales = np.sqrt((styles**2).mean(axis=0))
-        fit = fit_rows(battles, battles.outcome, covariates=styles / scales)
+        squares = styles**2
+        scales = np.sqrt(squares.mean(axis=0))
+        scaled = styles / scales
+        fit = fit_rows(battles, battles.outcome, covariates=scaled)
         values = fit.values[len(battles.players) :]
     elif set(given) != set(features):
         raise InputError(
@@ -304,15 +311,18 @@ def rank_controlled(
             " must name the same features"
         )
     else:
-        scales, values = np.array([given[name] for name in features]).T
+        coefficients_given = [given[name] for name in features]
+        scales, values = np.array(coefficients_given).T
         log_odds = styles / scales @ values
         fit = fit_rows(battles, battles.outcome, offset=log_odds)
     plain = fit_rows(battles, battles.outcome)
     places, effects = _placed(battles, fit, plain, how)
     if given is not None:
-        effects = np.tile(_POINTS * values, (len(effects), 1))
+        effect = _POINTS * values
+        effects = np.tile(effect, (len(effects), 1))
     number = [len(battles)] * len(features)
-    instructions = [len(np.unique(battles.clusters))] * len(features)
+    instruction_ids = np.unique(battles.clusters)
+    instructions = [len(instruction_ids)] * len(features)
     coefficients = map(Coefficient, scales.tolist(), values.tolist())
     return ControlledRanking(
         places=places,
@@ -336,7 +346,8 @@ class Fit:
     def variance(self) -> float:
         """Mean variance of the strengths, of which only differences are known."""
         of_all = self.influences.mean(axis=1, keepdims=True)
-        variances = (self.influences - of_all).var(axis=0)
+        centred = self.influences - of_all
+        variances = centred.var(axis=0)
         return float(variances.mean())
 
 
@@ -409,18 +420,22 @@ def fit_design(
         gradient = design.T @ excess + pulled
         step = np.linalg.solve(information, gradient)
         farthest = np.abs(design @ step).max()
-        reach = float(max(farthest, np.abs(step).max()))
+        longest = np.abs(step).max()
+        reach = float(max(farthest, longest))
         shortened = np.log1p(reach) / max(reach, 1e-300)
         values = values + step * shortened
-        if reach < _TOLERANCE or np.abs(values).max() > _INFINITE:
+        strongest = np.abs(values).max()
+        if reach < _TOLERANCE or strongest > _INFINITE:
             break
     inverse = np.linalg.inv(information)
-    leverage = np.asarray(design.multiply(design @ inverse).sum(axis=1))
+    terms = design.multiply(design @ inverse)
+    leverage = np.asarray(terms.sum(axis=1))
     scores = excess / (1 - spread * leverage) + shared
     _, numbers = np.unique(clusters, return_inverse=True)
     size = len(outcome)
     places = (numbers, np.arange(size))
-    by_cluster = csr_array((scores, places), (numbers.max() + 1, size))
+    shape = (numbers.max() + 1, size)
+    by_cluster = csr_array((scores, places), shape)
     summed = (by_cluster @ design).toarray()
     return Fit(
         values=values,

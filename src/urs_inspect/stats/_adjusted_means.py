@@ -111,12 +111,17 @@ def rater_effects(shares: Floats, parts: Floats) -> RaterEffects:
     by_rater = counts.sum(axis=0)
     of_models = [np.diag(by_model), counts]
     of_raters = [counts.T, np.diag(by_rater)]
-    inverse = np.linalg.pinv(np.block([of_models, of_raters]), hermitian=True)
-    sums = np.concatenate([totals.sum(axis=1), totals.sum(axis=0)])
+    matrix = np.block([of_models, of_raters])
+    inverse = np.linalg.pinv(matrix, hermitian=True)
+    sums_of_models = totals.sum(axis=1)
+    sums_of_raters = totals.sum(axis=0)
+    sums = np.concatenate([sums_of_models, sums_of_raters])
     solved = inverse @ sums
     fitted = solved[:models, None] + solved[None, models:]
     residuals = parts - shares * fitted
-    by_question = np.concatenate([residuals.sum(axis=2), residuals.sum(axis=1)], axis=1)
+    by_question_and_model = residuals.sum(axis=2)
+    by_question_and_rater = residuals.sum(axis=1)
+    by_question = np.concatenate([by_question_and_model, by_question_and_rater], axis=1)
     influence = by_question @ inverse
     effects = solved[models:]
     drift = influence[:, models:]
@@ -150,7 +155,8 @@ def ratings_by_same_raters(counts: Floats) -> Floats:
     is_known = variance > 0
     none = np.zeros_like(variance)
     ratings = np.divide(2, variance, where=is_known, out=none)
-    return np.where(is_known, np.round(ratings, 6), np.inf)
+    rounded = np.round(ratings, 6)
+    return np.where(is_known, rounded, np.inf)
 
 
 def powered_means(
@@ -211,7 +217,8 @@ def powered_means(
         [shares] = reweight(shares[None, :])
     share = shares[:, None]
     known = ~np.isnan(scores.people)
-    weights = np.where(known, scores.weights * share, 0.0)
+    weighted = scores.weights * share
+    weights = np.where(known, weighted, 0.0)
     expected = _expected(scores, weights, shares, coefficients)
     predicted = np.where(known, expected.of_rated, 0.0)
     adjusted = _without_raters(scores, weights, predicted)
@@ -220,12 +227,14 @@ def powered_means(
     unseen = _unseen_errors(residuals, width, rounds, seed)
     wanted: list[MeanColumn] = []
     for chosen in columns.values():
-        rated = chosen[known[chosen].any(axis=1)]
+        is_rated = known[chosen].any(axis=1)
+        rated = chosen[is_rated]
         residual = expected.residuals(adjusted.people, rated, chosen)
         weight = np.where(known[rated], scores.weights[rated], np.nan)
         people = adjusted.people[rated]
         sums = np.hstack([residual * weight, people * weight, weight])
-        wanted.append(MeanColumn(chosen, expected.of_all(chosen)))
+        predictions = expected.of_all(chosen)
+        wanted.append(MeanColumn(chosen, predictions))
         wanted.append(MeanColumn(rated, sums))
     none = np.zeros_like(adjusted.influence)
     influence = np.divide(adjusted.influence, share, out=none, where=share > 0)
@@ -247,7 +256,8 @@ def powered_means(
         rated_by = adjusted.rated_by(weights, chosen)
         drift = moved.draws @ rated_by.T
         unrated = 1 - known[chosen].mean(axis=0)
-        noise = unseen * np.sqrt(unrated) / np.maximum(n, 1)
+        at_least_one = np.maximum(n, 1)
+        noise = unseen * np.sqrt(unrated) / at_least_one
         found[name] = _joined(judged, sums_drawn, n, drift, noise)
     return found, expected.coefficients
 
@@ -287,8 +297,10 @@ class _Expected:
     def residuals(self, people: Floats, rated: Integers, chosen: Integers) -> Floats:
         """Ratings of some questions less predictions, which are centred on the chosen ones."""
         common, own = self._centres(chosen)
-        by_common = self.without[rated, :1] * (self.common[rated] - common)
-        by_own = self.without[rated, 1:] * (self.own_of_rated[rated] - own)
+        first = self.without[rated, :1]
+        second = self.without[rated, 1:]
+        by_common = first * (self.common[rated] - common)
+        by_own = second * (self.own_of_rated[rated] - own)
         return people[rated] - by_common - by_own
 
 
@@ -311,7 +323,8 @@ def _expected(
     nothing = np.zeros_like(weights)
     people = _without_raters(scores, weights, nothing).people
     ratings = np.where(known, people, 0.0)
-    fitted, without = _fit(np.stack([common_part, own_part]), ratings, weights)
+    parts = np.stack([common_part, own_part])
+    fitted, without = _fit(parts, ratings, weights)
     return _Expected(common, own, own_of_rated, fitted, without, shares)
 
 
@@ -351,7 +364,9 @@ def _unseen_errors(residuals: Floats, width: float, rounds: int, seed: int) -> F
     Residuals have the shape (Q, M), NaN where an answer was not rated; noise (rounds, M).
     """
     known = ~np.isnan(residuals)
-    means = ratio(np.nansum(residuals, axis=0), known.sum(axis=0))
+    sums = np.nansum(residuals, axis=0)
+    counts = known.sum(axis=0)
+    means = ratio(sums, counts)
     deviations = np.where(known, residuals - means, 0.0)
     squares = deviations**2
     largest = float(squares.max(initial=0.0))
@@ -373,7 +388,8 @@ def _shared_part(deviations: Floats, known: Flags) -> float:
     """Correlation of the deviations of two models on one question, from 0 to 1, over all pairs."""
     squares = (deviations**2).sum(axis=1)
     products = deviations.sum(axis=1) ** 2 - squares
-    others = np.maximum(known.sum(axis=1) - 1, 0)
+    rated = known.sum(axis=1)
+    others = np.maximum(rated - 1, 0)
     total = float((others * squares).sum())
     if total <= 0:
         return 0.0
@@ -397,7 +413,8 @@ class _Adjusted:
         """
         weighted = weights[chosen][:, :, None] * self.shares[chosen]
         sums = weighted.sum(axis=0)
-        totals = np.broadcast_to(sums.sum(axis=1, keepdims=True), sums.shape)
+        of_model = sums.sum(axis=1, keepdims=True)
+        totals = np.broadcast_to(of_model, sums.shape)
         return np.nan_to_num(ratio(sums, totals))
 
 
@@ -437,7 +454,8 @@ def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, f
     The latter have shape (Q, 2).
     """
     # The variance of a weighted mean is the sum of squared weights times squared residuals.
-    squared = (weights / weights.max(initial=1.0)) ** 2
+    largest = weights.max(initial=1.0)
+    squared = (weights / largest) ** 2
     total = squared.sum(axis=0)
     stacked = np.concatenate([parts, people[None]])
     sums = (squared * stacked).sum(axis=1)
@@ -450,7 +468,8 @@ def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, f
     # square.
     left = total - squared
     none = np.zeros_like(squared)
-    factors = np.divide(total, left, out=none, where=left > _NO_SPREAD)
+    has_spread = left > _NO_SPREAD
+    factors = np.divide(total, left, out=none, where=has_spread)
     taken = squared * factors
     by_question = (taken * products).sum(axis=3)
     without = whole[..., None] - by_question
@@ -466,14 +485,17 @@ def _least_squares(sums: Floats) -> Floats:
     coefficients = np.zeros((2, sums.shape[2]))
     spread = sums[[0, 1], [0, 1]]
     none = np.zeros_like(spread)
-    inverse = np.divide(1, spread, out=none, where=spread > _NO_SPREAD)
-    most = np.sqrt(np.maximum(sums[2, 2], 0) * inverse)
+    has_spread = spread > _NO_SPREAD
+    inverse = np.divide(1, spread, out=none, where=has_spread)
+    spread_of_people = np.maximum(sums[2, 2], 0)
+    most = np.sqrt(spread_of_people * inverse)
     for _ in range(_STEPS):
         before = coefficients.copy()
         for part in (0, 1):
             other = 1 - part
             left = sums[part, 2] - sums[0, 1] * coefficients[other]
-            coefficients[part] = np.clip(left * inverse[part], 0, most[part])
+            unbounded = left * inverse[part]
+            coefficients[part] = np.clip(unbounded, 0, most[part])
         change = np.abs(coefficients - before)
         if change.max(initial=0) < 1e-9:
             break
@@ -519,16 +541,20 @@ def length_column(scores: npt.ArrayLike, doublings: npt.ArrayLike) -> MeanColumn
         )
     known = ~np.isnan(x)
     sums = np.where(known, x, 0.0).sum(axis=1)
-    usual = ratio(sums, known.sum(axis=1))
-    x = np.where(known, x - usual[:, None], 0.0)
+    answers = known.sum(axis=1)
+    usual = ratio(sums, answers)
+    above_usual = x - usual[:, None]
+    x = np.where(known, above_usual, 0.0)
     # Only what differs within a question takes part: its own effect, its language and its topic are
     # taken out.
     within = y - y.mean(axis=1, keepdims=True)
     squares = (x * x).sum(axis=1)
     products = (x * within).sum(axis=1)
     moments = np.column_stack([within, x, squares, products])
-    moments[~known.all(axis=1)] = np.nan
-    return MeanColumn(np.arange(len(y)), np.column_stack([y, x, moments]))
+    is_complete = known.all(axis=1)
+    moments[~is_complete] = np.nan
+    questions = np.arange(len(y))
+    return MeanColumn(questions, np.column_stack([y, x, moments]))
 
 
 def control_length(found: MeanDraws) -> LengthControl:
@@ -554,7 +580,8 @@ def control_length(found: MeanDraws) -> LengthControl:
     within = total - (x * x).sum(axis=1)
     varies = within > _EQUAL_LENGTH * total
     above = product - (x * y).sum(axis=1)
-    slope = ratio(above, np.where(varies, within, 0.0))[:, None]
+    below = np.where(varies, within, 0.0)
+    slope = ratio(above, below)[:, None]
     share_within = ratio(np.maximum(within, 0.0), total)
 
     def draws_of(table: Floats, columns: slice) -> MeanDraws:

@@ -64,7 +64,9 @@ def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
     expected = np.var(every, ddof=1)
     if expected == 0 or every.min() == every.max():
         return 1.0
-    within = sum(len(values) * np.var(values, ddof=1) for values in pairable)
+    within = 0.0
+    for values in pairable:
+        within += len(values) * np.var(values, ddof=1)
     observed = within / len(every)
     return float(1 - observed / expected)
 
@@ -85,7 +87,8 @@ def nominal_alpha(tables: Floats) -> Floats:
     observed = (values - 1) * (values - agreeing)
     chance = values**2 - (classes**2).sum(axis=1)
     none = np.zeros(len(tables))
-    alpha = 1 - np.divide(observed, chance, out=none, where=chance > 0)
+    share = np.divide(observed, chance, out=none, where=chance > 0)
+    alpha = 1 - share
     return np.where(values >= 4, alpha, np.nan)
 
 
@@ -113,7 +116,8 @@ def clustered_interval_alpha(
     names = list(compress(clusters, paired))
     if len(names) < _FEWEST_UNITS:
         return undefined(len(names), len(set(names)), how)
-    sums = cluster_counts(names, _moments(table[:, paired], known[:, paired]))
+    moments = _moments(table[:, paired], known[:, paired])
+    sums = cluster_counts(names, moments)
     return counted_estimate(_alpha, sums, len(names), how)
 
 
@@ -133,9 +137,11 @@ def _moments(table: Floats, known: Flags) -> Floats:
 def _alpha(sums: Floats) -> Floats:
     number, total, squares, within = sums.T
     every = 2 * (number * squares - total**2)
-    varies = every > 1e-12 * np.maximum(1.0, number * squares)
+    size = np.maximum(1.0, number * squares)
+    varies = every > 1e-12 * size
     none = np.zeros(len(sums))
-    shares = np.divide((number - 1) * within, every, out=none, where=varies)
+    observed = (number - 1) * within
+    shares = np.divide(observed, every, out=none, where=varies)
     return np.asarray(1 - shares, dtype=np.float64)
 
 

@@ -113,7 +113,9 @@ def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats
     parts = []
     for start in range(0, len(counts.wins), size):
         rows = slice(start, start + size)
-        parts.append(_fit(counts, counts.wins[rows], counts.battles[rows], players, prior))
+        wins = counts.wins[rows]
+        battles = counts.battles[rows]
+        parts.append(_fit(counts, wins, battles, players, prior))
     return np.concatenate(parts)
 
 
@@ -164,9 +166,11 @@ def _pairs(battles: Battles) -> tuple[Integers, Integers, Integers, Floats]:
     low = np.minimum(battles.first, battles.second)
     high = np.maximum(battles.first, battles.second)
     players = len(battles.players)
-    codes, pair = np.unique(low * players + high, return_inverse=True)
+    code_of_pair = low * players + high
+    codes, pair = np.unique(code_of_pair, return_inverse=True)
     first, second = np.divmod(codes, max(1, players))
-    wins = np.where(battles.first == low, battles.outcome, 1 - battles.outcome)
+    in_order = battles.first == low
+    wins = np.where(in_order, battles.outcome, 1 - battles.outcome)
     return first, second, pair.astype(np.int64), wins
 
 

@@ -208,7 +208,8 @@ def _draws(
     if _REPEATED * combinations > len(clusters):
         return bootstrap_statistic(clusters, partial(function, values), rounds, seed)
     numbers = number_clusters(clusters)
-    counts = np.zeros((int(numbers.max()) + 1, combinations))
+    size = int(numbers.max()) + 1
+    counts = np.zeros((size, combinations))
     np.add.at(counts, (numbers, place.ravel()), 1)
     blocks = []
     for drawn in resample(len(counts), rounds, seed):
@@ -222,21 +223,27 @@ def _correlations(x: Floats, y: Floats, weights: Floats) -> Floats:
     of_x = _Levels.of(x)
     of_y = _Levels.of(y)
     pearson = _pearson(x[None], y[None], weights)
-    spearman = _pearson(of_x.ranks(weights), of_y.ranks(weights), weights)
+    ranks_of_x = of_x.ranks(weights)
+    ranks_of_y = of_y.ranks(weights)
+    spearman = _pearson(ranks_of_x, ranks_of_y, weights)
     kendall = _kendall(x, y, (of_x, of_y), weights)
     return np.stack([pearson, spearman, kendall], axis=1)
 
 
 def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     total = weights.sum(axis=1, keepdims=True)
-    dx = x - (weights * x).sum(axis=1, keepdims=True) / total
-    dy = y - (weights * y).sum(axis=1, keepdims=True) / total
+    mean_x = (weights * x).sum(axis=1, keepdims=True) / total
+    mean_y = (weights * y).sum(axis=1, keepdims=True) / total
+    dx = x - mean_x
+    dy = y - mean_y
     xx = (weights * (dx * dx)).sum(axis=1)
     yy = (weights * (dy * dy)).sum(axis=1)
     xy = (weights * (dx * dy)).sum(axis=1)
     # Values that are all equal differ from their mean by rounding alone, some 1e-16 of their size.
-    x_varies = xx > 1e-24 * (weights * x * x).sum(axis=1)
-    y_varies = yy > 1e-24 * (weights * y * y).sum(axis=1)
+    size_of_x = (weights * x * x).sum(axis=1)
+    size_of_y = (weights * y * y).sum(axis=1)
+    x_varies = xx > 1e-24 * size_of_x
+    y_varies = yy > 1e-24 * size_of_y
     scale = np.sqrt(xx) * np.sqrt(yy)
     r = np.clip(ratio(xy, scale), -1, 1)
     return np.where(x_varies & y_varies, r, np.nan)
@@ -255,7 +262,9 @@ def _kendall(x: Floats, y: Floats, sides: "tuple[_Levels, _Levels]", weights: Fl
     pairs = _pairs_among(weights.sum(axis=1))
     tied_x = _pairs_among(of_x.sizes(weights)).sum(axis=1)
     tied_y = _pairs_among(of_y.sizes(weights)).sum(axis=1)
-    untied = np.sqrt(pairs - tied_x) * np.sqrt(pairs - tied_y)
+    untied_x = pairs - tied_x
+    untied_y = pairs - tied_y
+    untied = np.sqrt(untied_x) * np.sqrt(untied_y)
     return ratio(balance, untied)
 
 
@@ -277,17 +286,21 @@ class _Levels:
         _, places = np.unique(values, return_inverse=True)
         level = places.astype(np.int64)
         order = np.argsort(level, kind="stable")
-        starts = np.flatnonzero(np.diff(level[order], prepend=-1))
+        steps = np.diff(level[order], prepend=-1)
+        starts = np.flatnonzero(steps)
         return cls(starts, order, level)
 
     def sizes(self, weights: Floats) -> Floats:
         """How many items each level has, by `weights` of items, shape (B, N) -> (B, L)."""
-        return np.asarray(np.add.reduceat(weights[:, self.order], self.starts, axis=1))
+        in_order = weights[:, self.order]
+        sums = np.add.reduceat(in_order, self.starts, axis=1)
+        return np.asarray(sums)
 
     def ranks(self, weights: Floats) -> Floats:
         """Mean rank of each item, shape (B, N)."""
         sizes = self.sizes(weights)
-        middle = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
+        last = np.cumsum(sizes, axis=1)
+        middle = last - (sizes - 1) / 2
         return np.asarray(middle[:, self.level])
 
     def centred_ranks(self, weights: Floats) -> tuple[Floats, Floats]:
@@ -459,12 +472,17 @@ def correlate_means(
         expanded=False,
     )
     if not math.isnan(pearson.low):
-        pearson = replace(pearson, low=min(pearson.low, r), high=max(pearson.high, r))
+        low = min(pearson.low, r)
+        high = max(pearson.high, r)
+        pearson = replace(pearson, low=low, high=high)
     without = math.nan
-    if _left(x, noise_x)[0] > 0 and _left(y, noise_y)[0] > 0:
+    left_of_x = _left(x, noise_x)[0]
+    left_of_y = _left(y, noise_y)[0]
+    if left_of_x > 0 and left_of_y > 0:
         without = float(_corrected(x, y, noise_x, noise_y)[0])
     rho = float(_corrected(_ranks(x), _ranks(y))[0])
-    return MeanCorrelation(pearson, without, rho, fisher_interval(r, points, level))
+    by_fisher = fisher_interval(r, points, level)
+    return MeanCorrelation(pearson, without, rho, by_fisher)
 
 
 def _varies(values: Floats) -> bool:
@@ -496,7 +514,8 @@ def _noise(draws: Floats) -> float:
 
     0 for means that count as exact.
     """
-    known = draws[~np.isnan(draws).any(axis=1)]
+    has_unknown = np.isnan(draws).any(axis=1)
+    known = draws[~has_unknown]
     if len(known) < 2:
         return 0.0
     # Noise that all points share, as that of models on the same questions, does not spread them.
@@ -512,11 +531,14 @@ def _corrected(x: Floats, y: Floats, noise_x: float = 0.0, noise_y: float = 0.0)
     """
     dx = x - x.mean(axis=1, keepdims=True)
     dy = y - y.mean(axis=1, keepdims=True)
-    above = (dx * dy).sum(axis=1) / (x.shape[1] - 1)
+    freedom = x.shape[1] - 1
+    above = (dx * dy).sum(axis=1) / freedom
     left = _left(x, noise_x) * _left(y, noise_y)
     # Where noise could be all of a side's variance, r could be anything; it is then 1 with the sign
     # that it has.
-    shares = np.divide(above, np.sqrt(left), out=np.sign(above), where=left > 0)
+    scale = np.sqrt(left)
+    signs = np.sign(above)
+    shares = np.divide(above, scale, out=signs, where=left > 0)
     return np.asarray(np.clip(shares, -1, 1), dtype=np.float64)
 
 

@@ -194,10 +194,7 @@ def _column_cells(table: Table, text: TextTable, place: int) -> list[_Cell]:
     numbers = [_UNKNOWN] * len(text.rows)
     if place >= text.names:
         numbers = [_bounds(cell) for cell in table.data[name]]
-    known = []
-    for value, _, _ in numbers:
-        if math.isfinite(value):
-            known.append(value)
+    known = [value for value, _, _ in numbers if math.isfinite(value)]
     lowest = min(known, default=0.0)
     highest = max(known, default=0.0)
     span = math.nan

@@ -398,7 +398,11 @@ def _agreements(
 def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resampling) -> CaseAgreement:
     scores = answers["score"].to_numpy(dtype=np.float64)
     clusters = list(answers["cluster"])
-    means = np.array([math.fsum(ratings.values()) / len(ratings) for ratings in answers["ratings"]])
+    means_of_answers = []
+    for ratings in answers["ratings"]:
+        mean = math.fsum(ratings.values()) / len(ratings)
+        means_of_answers.append(mean)
+    means = np.array(means_of_answers)
     rescaled = on_scale_of_judge(means, given.scale)
     correlations = correlate(means, scores, clusters, **resampling.options)
     reported = {}
@@ -421,14 +425,17 @@ def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resamplin
 
 
 def _people(answers: pd.DataFrame, resampling: Resampling) -> PeopleAgreement | None:
-    raters = sorted(set().union(*answers["ratings"]) - {""})
+    names = set().union(*answers["ratings"])
+    raters = sorted(names - {""})
     if not raters:
         return None
-    by_rater = pd.DataFrame(list(answers["ratings"]), columns=raters, dtype=np.float64)
+    rows = list(answers["ratings"])
+    by_rater = pd.DataFrame(rows, columns=raters, dtype=np.float64)
     ratings = by_rater.to_numpy().T
     clusters = list(answers["cluster"])
     alpha = clustered_interval_alpha(ratings, clusters, **resampling.options)
-    ratings_by_answer = (~np.isnan(ratings)).sum(axis=0)
+    is_rated = ~np.isnan(ratings)
+    ratings_by_answer = is_rated.sum(axis=0)
     several = ratings_by_answer > 1
     return PeopleAgreement(
         alpha=alpha.reported(CORRELATIONS),
@@ -458,7 +465,8 @@ def intent_level(
             f" {satisfaction.path}, at least {FEWEST_POINTS} are needed."
         )
     parts = _means_by_intent(table, groups, resampling)
-    whole: Flags = np.logical_and.reduce([~np.isnan(part.values) for part in parts])
+    has_mean = [~np.isnan(part.values) for part in parts]
+    whole: Flags = np.logical_and.reduce(has_mean)
     if not whole.any():
         return "No correlation over intents: no model has a score on each of them."
     questions = [_scored(finals[group][:, whole]) for group in groups]
@@ -468,14 +476,16 @@ def intent_level(
     }
     clusters = None
     if table.clusters is not None:
-        clusters = np.array([part.clusters[whole].min() for part in parts])
+        fewest_of_intents = [part.clusters[whole].min() for part in parts]
+        clusters = np.array(fewest_of_intents)
         clusters_by_intent = dict(zip(groups, clusters.tolist(), strict=True))
         behind["clusters of questions with a score on"] = clusters_by_intent
     satisfied = satisfaction.means(groups, resampling.rounds, resampling.seed)
 
     def over_intents(models: Integers) -> MeanDraws:
         """Mean score of some models on each intent, shape (G,)."""
-        values = np.array([part.values[models].mean() for part in parts])
+        means = [part.values[models].mean() for part in parts]
+        values = np.array(means)
         draws = [part.draws[:, models].mean(axis=1) for part in parts]
         drawn = np.stack(draws, axis=1)
         return MeanDraws(values, drawn, np.array(questions), parts[0].seed, clusters)

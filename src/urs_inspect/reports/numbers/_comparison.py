@@ -303,7 +303,8 @@ def _facts_of_models(scores: OrderedScores, ranks: Sequence[tuple[int, int]]) ->
     lowest, highest = table.scale
     asked = table.asked.sum(axis=0)
     not_ranked = [None] * (len(table.models) - scores.ranked)
-    unscored_share = table.missing.sum(axis=0) / np.maximum(asked, 1)
+    missing = table.missing.sum(axis=0)
+    unscored_share = missing / np.maximum(asked, 1)
     columns = {
         "rank_from": [first for first, _ in ranks] + not_ranked,
         "rank_to": [last for _, last in ranks] + not_ranked,
@@ -360,9 +361,11 @@ def _missing(scores: OrderedScores) -> Missing:
     table = scores.table
     there = ~np.isnan(table.finals)
     without = {}
+    there_of_ranked = there[:, : scores.ranked]
     for model, name in enumerate(table.models[: scores.ranked]):
-        others = np.delete(there[:, : scores.ranked], model, axis=1)
-        without[name] = int(others.all(axis=1).sum())
+        others = np.delete(there_of_ranked, model, axis=1)
+        is_whole = others.all(axis=1)
+        without[name] = int(is_whole.sum())
     return Missing(
         unscored=int(table.unscored.sum()),
         answers=int(table.asked.sum()),
@@ -381,13 +384,15 @@ def _failed_judges(scores: OrderedScores) -> dict[str, dict[str, float]]:
     panel = scores.table.panel
     if panel is None:
         return {}
-    asked = np.maximum(scores.table.asked.sum(axis=0), 1)
+    counts = scores.table.asked.sum(axis=0)
+    asked = np.maximum(counts, 1)
     failed = {}
     for place, judge in enumerate(panel.judges):
         scored = panel.scored[:, :, place].sum(axis=0)
         shares = 1 - scored / asked
         if shares.any():
-            failed[judge] = dict(zip(scores.table.models, shares.tolist(), strict=True))
+            by_model = zip(scores.table.models, shares.tolist(), strict=True)
+            failed[judge] = dict(by_model)
     return failed
 
 
@@ -448,8 +453,11 @@ def without_intents(
             kept = pair.significant and pair.difference.value > 0
             if pair.first != 0 or worse not in leads or kept:
                 continue
-            differences = scores.comparable[:, 0] - scores.comparable[:, pair.second]
-            p = len(columns.groups) * _welch(differences[~left], differences[left])
+            best_scores = scores.comparable[:, 0]
+            worse_scores = scores.comparable[:, pair.second]
+            differences = best_scores - worse_scores
+            p_of_group = _welch(differences[~left], differences[left])
+            p = len(columns.groups) * p_of_group
             is_clear = p < 1 - resampling.level
             corrected_p = max(pair.p_holm, pair.p_worst)
             lost[worse] = LostLead(pair.difference.value, corrected_p, is_clear)
@@ -472,11 +480,13 @@ def _welch(first: Floats, second: Floats) -> float:
     sizes = np.array([len(first), len(second)])
     if sizes.min() < 2:
         return 1.0
-    variances = np.array([first.var(ddof=1), second.var(ddof=1)]) / sizes
+    variances_of_values = np.array([first.var(ddof=1), second.var(ddof=1)])
+    variances = variances_of_values / sizes
     variance = variances.sum()
     difference = first.mean() - second.mean()
     if variance <= 0:
         return float(difference == 0)
     t = difference / math.sqrt(variance)
-    freedom = variance**2 / (variances**2 / (sizes - 1)).sum()
+    parts = variances**2 / (sizes - 1)
+    freedom = variance**2 / parts.sum()
     return float(2 * stdtr(freedom, -abs(t)))

@@ -197,9 +197,14 @@ def _rated_scores(
 ) -> _Rated:
     table = scores.table
     rated = matched.answers
-    rows = {name: row for row, name in enumerate(table.facts.index[scores.common])}
-    models = {name: model for model, name in enumerate(table.models[: scores.ranked])}
-    people_means = [float(np.mean(list(by_rater.values()))) for by_rater in rated["ratings"]]
+    common = table.facts.index[scores.common]
+    rows = {name: row for row, name in enumerate(common)}
+    ranked = table.models[: scores.ranked]
+    models = {name: model for model, name in enumerate(ranked)}
+    people_means = []
+    for ratings in rated["ratings"]:
+        mean = np.mean(list(ratings.values()))
+        people_means.append(float(mean))
     places = rated.assign(
         row=rated["question"].map(rows),
         column=rated["model"].map(models),
@@ -226,11 +231,13 @@ def _rated_scores(
         by_rater,
     )
     not_ranked = len(table.models) - scores.ranked
-    known = np.pad(~np.isnan(people), [(0, 0), (0, not_ranked)])
+    is_rated = ~np.isnan(people)
+    known = np.pad(is_rated, [(0, 0), (0, not_ranked)])
     counts = {}
     questions = {}
     for key in (ALL, *columns.groups):
-        chosen = np.flatnonzero(np.isin(scores.common, columns.questions[key]))
+        is_in_column = np.isin(scores.common, columns.questions[key])
+        chosen = np.flatnonzero(is_in_column)
         counts[key] = known[chosen].sum(axis=0).tolist()
         has_weight = scores.common_weights.values[chosen].any()
         if has_weight and max(counts[key]) >= FEWEST_RATED:
@@ -243,7 +250,8 @@ def _means_over_epochs(places: pd.DataFrame, shape: tuple[int, ...]) -> Floats:
 
     Shape (3, questions, models).
     """
-    cells = places.groupby(["row", "column"])[["people", "score", "weight"]].mean()
+    by_cell = places.groupby(["row", "column"])
+    cells = by_cell[["people", "score", "weight"]].mean()
     rows = cells.index.get_level_values("row").to_numpy(np.int64)
     columns = cells.index.get_level_values("column").to_numpy(np.int64)
     means = np.full((3, *shape), np.nan)
@@ -333,9 +341,12 @@ def _compared(
     """Compare the models with a corrected mean, the best first."""
     if not best:
         return pd.DataFrame(columns=_PAIRS), ()
-    means = contrast(powered[ALL].corrected, np.eye(scores.ranked)[:, best])
+    chosen = np.eye(scores.ranked)[:, best]
+    means = contrast(powered[ALL].corrected, chosen)
     table = scores.table
-    missing = ratio(table.missing.sum(axis=0), table.asked.sum(axis=0))[best]
+    not_scored = table.missing.sum(axis=0)
+    asked = table.asked.sum(axis=0)
+    missing = ratio(not_scored, asked)[best]
     scored = 1 - missing
 
     def filled(score: float) -> MeanDraws:
@@ -432,12 +443,14 @@ def _from_all(
     """
     means = np.average(rated.judge, axis=0, weights=scores.common_weights.values)
     above_mean = rated.judge - means
-    weights = np.where(np.isnan(rated.people), 0.0, rated.weights)
+    not_rated = np.isnan(rated.people)
+    weights = np.where(not_rated, 0.0, rated.weights)
     questions = np.flatnonzero(weights.any(axis=1))
     weights_of_models = weights[questions][:, enough]
     sums_of_models = weights_of_models * above_mean[questions][:, enough]
     weights_of_all = weights[questions].sum(axis=1)
-    sums_of_all = (weights * above_mean)[questions].sum(axis=1)
+    weighted = weights * above_mean
+    sums_of_all = weighted[questions].sum(axis=1)
     above = np.column_stack([sums_of_all, sums_of_models])
     below = np.column_stack([weights_of_all, weights_of_models])
     column = MeanColumn(questions, np.hstack([above, below]))
@@ -455,7 +468,8 @@ def _from_all(
         sums.seed,
         drawn,
     )
-    spreads = [above_mean.std(), *above_mean[:, enough].std(axis=0)]
+    spreads_of_models = above_mean[:, enough].std(axis=0)
+    spreads = [above_mean.std(), *spreads_of_models]
     names_of_rated = ["", *(names[model] for model in enough)]
     estimates = mean_estimates(differences)
     p_of_differences = p_values(differences)

@@ -285,17 +285,22 @@ def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
     rows: list[tuple[str, str, float]] = []
     shared: set[str] = set()
     columns = [*_OWN, *_JUDGES, "question", "epoch", "language", "base_model", "judges"]
-    for log, part in table[table["judge_output_tokens"] > 0].groupby("log"):
+    with_replies = table[table["judge_output_tokens"] > 0]
+    for log, part in with_replies.groupby("log"):
         panels = part["judges"].str.contains(_SEPARATOR, regex=False).any()
         samples = read_eval_log_sample_summaries(str(log)) if panels else ()
-        models = {(str(sample.id), sample.epoch): sample.model_usage for sample in samples}
+        models = {}
+        for sample in samples:
+            answer = (str(sample.id), sample.epoch)
+            models[answer] = sample.model_usage
         for row in part[columns].to_dict("records"):
             judges = str(row["judges"]).split(_SEPARATOR)
             together = Usage(*(row[name] for name in _JUDGES))
             parts = [together.received]
             if len(judges) > 1:
                 own = Usage(*(row[name] for name in _OWN))
-                used = models.get((row["question"], row["epoch"]), {})
+                answer = (row["question"], row["epoch"])
+                used = models.get(answer, {})
                 known = usage_by_judge(row["base_model"], judges, used, own, together)
                 if known is None:
                     shared.update(judges)
@@ -304,7 +309,8 @@ def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
                     parts = [usage.received for usage in known.values()]
             for judge, tokens in zip(judges, parts, strict=True):
                 rows.append((judge, row["language"], tokens))
-    return pd.DataFrame(rows, columns=["judge", "language", "tokens"]), frozenset(shared)
+    replies = pd.DataFrame(rows, columns=["judge", "language", "tokens"])
+    return replies, frozenset(shared)
 
 
 ByName = dict[str, dict[str, Amount]]
@@ -369,12 +375,15 @@ def measured_lengths(
 
 def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
     lengths: ByName = {}
-    for (model, language), known in table[table[column] > 0].groupby([name, "language"])[column]:
+    measured = table[table[column] > 0]
+    for (model, language), known in measured.groupby([name, "language"])[column]:
         estimate = student_interval(known.astype(float).tolist())
         amount = Amount.exactly(estimate.value)
         if not math.isnan(estimate.low):
-            amount = Amount(max(0.0, estimate.low), estimate.value, estimate.high)
-        lengths.setdefault(str(model), {})[str(language)] = amount
+            low = max(0.0, estimate.low)
+            amount = Amount(low, estimate.value, estimate.high)
+        of_model = lengths.setdefault(str(model), {})
+        of_model[str(language)] = amount
     return lengths
 
 
