@@ -315,7 +315,8 @@ def cluster_counts(clusters: Clusters, counts: npt.ArrayLike) -> Floats:
         return table
     numbers = number_clusters(clusters)
     order = np.argsort(numbers, kind="stable")
-    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    steps = np.diff(numbers[order], prepend=-1)
+    starts = np.flatnonzero(steps)
     return np.add.reduceat(table[order], starts, axis=0)
 
 
@@ -332,8 +333,10 @@ def known_items(clusters: Clusters, *columns: npt.ArrayLike) -> tuple[Floats, li
             " clusters"
         )
     table = np.stack(given)
-    known: Flags = ~np.any(np.isnan(table), axis=0)
-    return table[:, known], list(compress(clusters, known))
+    has_missing = np.any(np.isnan(table), axis=0)
+    known: Flags = ~has_missing
+    names = list(compress(clusters, known))
+    return table[:, known], names
 
 
 def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[Floats]:
@@ -353,7 +356,8 @@ def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[
         first_cells = np.arange(size) * clusters
         cells = drawn + first_cells[:, None]
         counts = np.bincount(cells.ravel(), minlength=size * clusters)
-        yield counts.reshape(size, clusters).astype(np.float64)
+        by_round = counts.reshape(size, clusters)
+        yield by_round.astype(np.float64)
 
 
 def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: int = SEED) -> Floats:
@@ -451,7 +455,8 @@ def percentile_bounds(
     size = np.maximum(clusters, 2).astype(np.float64)
     freedom = size - 1
     t = stdtrit(freedom, (1 + level) / 2)
-    tails = ndtr(-t * np.sqrt(size / freedom))
+    moved_out = t * np.sqrt(size / freedom)
+    tails = ndtr(-moved_out)
     return tail_bounds(draws, tails)
 
 
@@ -469,7 +474,8 @@ def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Flo
     if not rounds:
         nothing = np.full(statistics, np.nan)
         return nothing, nothing.copy()
-    defined = np.count_nonzero(~np.isnan(ordered), axis=1)
+    is_defined = ~np.isnan(ordered)
+    defined = np.count_nonzero(is_defined, axis=1)
     last = np.maximum(defined - 1, 0)
     rows = np.arange(statistics)
 
@@ -541,8 +547,10 @@ def counted_estimate(
     """
     if not len(sums):
         return undefined(0, 0, how)
-    draws = statistic(bootstrap_counts(sums, how.rounds, how.seed))
-    values = statistic(sums.sum(axis=0)[None, :])
+    sums_drawn = bootstrap_counts(sums, how.rounds, how.seed)
+    draws = statistic(sums_drawn)
+    of_all = sums.sum(axis=0)
+    values = statistic(of_all[None, :])
     [estimate] = estimates(
         values, draws[:, None], n=[n], clusters=[len(sums)], level=how.level, seed=how.seed
     )

@@ -423,8 +423,9 @@ def raking(margins: Sequence[Margin]) -> Reweight:
     # A cell is a combination of categories that occurs, such as an intent in a language.
     cells, inverse = np.unique(categories[:, used], axis=1, return_inverse=True)
     cell_of = inverse.ravel()
+    questions = np.flatnonzero(used)
     member = np.zeros((categories.shape[1], cells.shape[1]))
-    member[np.flatnonzero(used), cell_of] = 1
+    member[questions, cell_of] = 1
     shares = [margin.shares for margin in margins]
     places = []
     for category, wanted in zip(cells, shares, strict=True):
@@ -435,8 +436,9 @@ def raking(margins: Sequence[Margin]) -> Reweight:
         fitted = _fitted(drawn, places, shares)
         none = np.where(np.isnan(fitted), np.nan, 0.0)
         factors = np.divide(fitted, drawn, out=none, where=drawn > 0)
+        factors_of_questions = factors[:, cell_of]
         weighted = np.zeros_like(counts)
-        weighted[:, used] = counts[:, used] * factors[:, cell_of]
+        weighted[:, used] = counts[:, used] * factors_of_questions
         return weighted
 
     return weights

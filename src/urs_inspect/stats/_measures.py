@@ -228,8 +228,10 @@ def baseline_verdicts(
             return longer_response(a, b)
         return longer_response(b, a)
     if kind == "copy_overall":
-        return np.asarray(_given(kind, "overall_labels", overall_labels)).astype(np.int8)
-    shown = np.asarray(_given(kind, "first", first)).astype(np.int8)
+        labels = _given(kind, "overall_labels", overall_labels)
+        return np.asarray(labels).astype(np.int8)
+    shown_first = _given(kind, "first", first)
+    shown = np.asarray(shown_first).astype(np.int8)
     if not np.isin(shown, (A, B)).all():
         raise ValueError(f"baseline '{kind}' needs to know which response was shown first")
     if kind == "random":
@@ -488,7 +490,8 @@ def _macro_f1(table: Floats) -> Floats:
     right = np.diagonal(table, axis1=1, axis2=2)
     scores = ratio(2 * right, sizes)
     classes = np.count_nonzero(sizes, axis=1)
-    return ratio(np.nansum(scores, axis=1), classes)
+    sums = np.nansum(scores, axis=1)
+    return ratio(sums, classes)
 
 
 _FEW = 4
@@ -514,11 +517,14 @@ def accuracies(
     how = Resampling(**options)
     if not verdicts:
         return ()
-    counts = np.concatenate([_hits_and_trials(labels, codes) for codes in verdicts], axis=1)
+    counts_of_judges = [_hits_and_trials(labels, codes) for codes in verdicts]
+    counts = np.concatenate(counts_of_judges, axis=1)
     sums = cluster_counts(clusters, counts)
+    totals = sums.sum(axis=0)
     trials = sums[:, 1::2]
+    clusters_with_trials = np.count_nonzero(trials, axis=0)
     draws = bootstrap_counts(sums, how.rounds, how.seed)
-    return _accuracies(sums.sum(axis=0), draws, np.count_nonzero(trials, axis=0), how)
+    return _accuracies(totals, draws, clusters_with_trials, how)
 
 
 def group_accuracies(
@@ -537,7 +543,8 @@ def group_accuracies(
     counts = _hits_and_trials(verdicts.labels, verdicts.final)
     places: dict[Hashable, list[int]] = {}
     for place, group in enumerate(groups):
-        places.setdefault(group, []).append(place)
+        members = places.setdefault(group, [])
+        members.append(place)
     totals = []
     draws = []
     clusters = []
@@ -545,8 +552,11 @@ def group_accuracies(
         sums = cluster_counts(verdicts.clusters[members], counts[members])
         totals.append(sums.sum(axis=0))
         draws.append(_draws(sums, how.rounds, how.seed))
-        clusters.append(int(np.count_nonzero(sums[:, 1])))
-    by_group = _accuracies(np.concatenate(totals), np.concatenate(draws, axis=1), clusters, how)
+        trials = sums[:, 1]
+        clusters.append(int(np.count_nonzero(trials)))
+    totals_of_groups = np.concatenate(totals)
+    draws_of_groups = np.concatenate(draws, axis=1)
+    by_group = _accuracies(totals_of_groups, draws_of_groups, clusters, how)
     return dict(zip(places, by_group, strict=True))
 
 

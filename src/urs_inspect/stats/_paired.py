@@ -165,7 +165,9 @@ def paired_p_values(
         if there < 2:
             p[column] = np.nan
         elif is_single and is_one_size:
-            p[column] = mcnemar(int(better.sum()), int(worse.sum()))
+            wins = int(better.sum())
+            losses = int(worse.sum())
+            p[column] = mcnemar(wins, losses)
         elif there <= FEW:
             p[column] = _sign_flip(sizes, given.sum())
     return p
@@ -239,8 +241,10 @@ def difference_column(
         other = np.asarray(less, dtype=np.float64)
     if questions is None:
         questions = np.arange(len(table))
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return MeanColumn(questions, table[:, first] - other[:, second])
+    places = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    first, second = places.T
+    differences = table[:, first] - other[:, second]
+    return MeanColumn(questions, differences)
 
 
 def mean_differences(
@@ -274,7 +278,8 @@ def mean_differences(
         errors = standard_errors(found)
     claim = p
     if worst is not None:
-        claim = np.fmax(p, np.where(np.isnan(p), np.nan, worst))
+        known_worst = np.where(np.isnan(p), np.nan, worst)
+        claim = np.fmax(p, known_worst)
     corrected = _corrected(p, selection)
     survived = _corrected(claim, selection)
     differences = []
@@ -298,8 +303,9 @@ def mean_differences(
 def _corrected(p: Floats, selection: float) -> list[float]:
     """p-values by Holm, multiplied with `selection`."""
     corrected = selection * np.array(holm(p.tolist()))
-    capped: list[float] = np.minimum(1.0, corrected).tolist()
-    return capped
+    capped = np.minimum(1.0, corrected)
+    values: list[float] = capped.tolist()
+    return values
 
 
 def worst_p_values(values: Floats, p: Floats) -> Floats:
