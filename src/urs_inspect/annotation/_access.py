@@ -97,7 +97,8 @@ class Guard:
         if not self._is_ours(headers.get("host", "")):
             return "host"
         cookie = cookies.get(self.cookie, "").encode()
-        if self.token and not hmac.compare_digest(cookie, self.cookie_value.encode()):
+        expected = self.cookie_value.encode()
+        if self.token and not hmac.compare_digest(cookie, expected):
             return "token"
         if method in {"GET", "HEAD"}:
             return None
@@ -105,11 +106,14 @@ class Guard:
             return "origin"
         length = headers.get("content-length", "")
         known = length.isascii() and length.isdecimal()
-        return None if known and int(length) <= _LARGEST_BODY else "size"
+        if known and int(length) <= _LARGEST_BODY:
+            return None
+        return "size"
 
     def _is_ours(self, host: str) -> bool:
         name = _name(host)
-        if name in {"localhost", self.host.strip("[]").lower()} or is_loopback(name):
+        own_host = self.host.strip("[]").lower()
+        if name in {"localhost", own_host} or is_loopback(name):
             return True
         if is_loopback(self.host):
             return False
@@ -120,8 +124,10 @@ class Guard:
     @staticmethod
     def _same_origin(headers: Mapping[str, str]) -> bool:
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != headers["host"].lower():
-            return False
+        if origin is not None:
+            host_of_origin = urlsplit(origin).netloc
+            if host_of_origin.lower() != headers["host"].lower():
+                return False
         return headers.get("sec-fetch-site", "same-origin") == "same-origin"
 
 

@@ -81,18 +81,21 @@ class BallotQueue:
         self._ballots = {ballot.id: ballot for ballot in ballots}
         counts = self._count(self._ballots)
         players = sorted(set(chain.from_iterable(counts)))
+        no_ballots = dict.fromkeys(combinations(players, 2), 0)
+        budget = plan.budget or len(ballots)
         self._allocator = Allocator(
             players,
             rule=plan.allocation,
-            budget=min(plan.budget or len(ballots), len(ballots)),
+            budget=min(budget, len(ballots)),
             confidence=plan.confidence,
-            items=dict.fromkeys(combinations(players, 2), 0) | counts,
+            items=no_ballots | counts,
             seed=plan.seed,
             belief=laplace if plan.prior is None else plan.prior.among(players).belief,
         )
-        self._votes = {
-            (vote.ballot, vote.annotator): vote for vote in votes if vote.ballot in self._ballots
-        }
+        self._votes = {}
+        for vote in votes:
+            if vote.ballot in self._ballots:
+                self._votes[vote.ballot, vote.annotator] = vote
         # annotator -> the ballot in view, and since when
         self._views: dict[str, tuple[str, float]] = {}
         self._mutex = threading.Lock()

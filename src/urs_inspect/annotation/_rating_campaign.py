@@ -99,7 +99,8 @@ class RatingSession(OwnItems[ToRate]):
         if item.check:
             first = self.store.events.get(item.answer.id)
             return first is not None and not first.cannot_tell
-        others = self.campaign.raters_of.get(item.id, set()) - {self.annotator}
+        raters = self.campaign.raters_of.get(item.id, set())
+        others = raters - {self.annotator}
         return len(others) + held < self.campaign.plan.raters
 
     def rate(self, item_id: str, final: int, criteria: Mapping[str, int], seconds: float) -> None:

@@ -244,8 +244,10 @@ def _session_address(campaign: Campaign | RatingCampaign, annotator: str, langua
 def listen(host: str, port: int) -> socket.socket:
     """Open the port (0 for any free one), so that it is ours before its address is printed."""
     try:
-        [(family, _, _, _, address), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        return socket.create_server((str(address[0]), port), family=family)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        [(family, _, _, _, address), *_] = found
+        numeric = str(address[0])
+        return socket.create_server((numeric, port), family=family)
     except (OSError, UnicodeError, OverflowError) as error:
         hint = "choose another with --address HOST:PORT, or 0 for any free one"
         raise InputError(f"cannot listen at {host} port {port}: {error}; {hint}") from None

@@ -221,8 +221,10 @@ def read_events(
         for key, event in last.items():
             if key not in final or not _later(final[key].time, event.time):
                 final[key] = event
-    undone = sum(event.undone for event in final.values())
-    return list(final.values()), max(0, made - len(final)), undone, tuple(errors)
+    last_events = list(final.values())
+    replaced = max(0, made - len(final))
+    undone = sum(event.undone for event in last_events)
+    return last_events, replaced, undone, tuple(errors)
 
 
 def read_votes(paths: Iterable[Path]) -> VoteReading:
@@ -368,7 +370,8 @@ class EventStore(Generic[EventT]):
                 os.fsync(file.fileno())
             os.ftruncate(self._descriptor, start)
             os.fsync(self._descriptor)
-            shown = json.dumps(torn[:60].decode("utf-8", "replace"), ensure_ascii=False)
+            start_of_line = torn[:60].decode("utf-8", "replace")
+            shown = json.dumps(start_of_line, ensure_ascii=False)
             return (
                 f"the last line of '{self.path}' was cut off ({shown}); it was moved to"
                 f" '{aside.name}'"
@@ -415,9 +418,15 @@ def left_side(annotator: str, ballot: str) -> Side:
 
 def own_order(annotator: str, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
     """The ballots in this person's own order, whose end is not the same for everybody."""
-    return tuple(sorted(ballots, key=lambda ballot: digest("order", annotator, ballot.id)))
+
+    def by_chance(ballot: Ballot) -> bytes:
+        return digest("order", annotator, ballot.id)
+
+    return tuple(sorted(ballots, key=by_chance))
 
 
 def digest(*parts: str) -> bytes:
     """A hash that decides as chance would, but the same after a restart."""
-    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).digest()
+    text = "\n".join(parts)
+    encoded = text.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(encoded).digest()
