@@ -180,7 +180,9 @@ def _rated_higher(column: str) -> Judge:
 def _larger(first: float, second: float) -> Preference:
     if first > second:
         return "a"
-    return "b" if second > first else "tie"
+    if second > first:
+        return "b"
+    return "tie"
 
 
 def _voted(record: Record) -> Preference:

@@ -205,7 +205,9 @@ def _became(outcome: str, unscored: bool, sample: EvalSampleSummary) -> str:
     if outcome == ERROR or not unscored:
         if outcome == ERROR:
             return "error"
-        return EMPTY if outcome in NO_RESPONSE else SCORED
+        if outcome in NO_RESPONSE:
+            return EMPTY
+        return SCORED
     how = (sample.metadata or {}).get(WITHOUT_ANSWER)
     if outcome == "unscored_no_answer" and how in (FOUND_NOTHING, FAILED):
         return NOTHING if how == FOUND_NOTHING else NO_RESULT
