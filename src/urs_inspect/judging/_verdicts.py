@@ -266,9 +266,7 @@ def _entries(text: str, names: Collection[str]) -> list[tuple[str, Any]]:
     for place in broken:
         if place >= end:
             after = _loose_entries(straight[place:])
-            if _names_in(after).isdisjoint(names):
-                return entries
-            return after
+            return entries if _names_in(after).isdisjoint(names) else after
     return entries
 
 
