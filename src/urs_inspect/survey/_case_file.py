@@ -148,7 +148,7 @@ def _no_formula(cell: str) -> str:
 def read_dropped(path: Path) -> tuple[Dropped, ...]:
     """Read what `dropped_csv` wrote."""
     dropped = []
-    for row in _read_csv(path, _DROPPED_HEADER, "import"):
+    for row in _read_csv(path, _DROPPED_HEADER):
         reason = row.values.get("reason", "")
         line = row.values.get("line", "")
         if reason not in REASONS:
@@ -173,7 +173,7 @@ def removed_csv(removed: Iterable[Removed]) -> str:
 
 def read_removed(path: Path) -> tuple[Removed, ...]:
     """Read what `removed_csv` wrote."""
-    rows = _read_csv(path, _REMOVED_HEADER, "review")
+    rows = _read_csv(path, _REMOVED_HEADER)
     removed = []
     for row in rows:
         faults = row.values.get("faults", "").split(_SEPARATOR)
@@ -191,24 +191,34 @@ def read_reports(
     """
     of_import: list[Path] = []
     of_review: list[Path] = []
-    for path in dict.fromkeys(path.resolve() for path in paths):  # a file counts once
-        place = of_review if _is_of_review(path) else of_import
-        place.append(path)
+    given = {path.resolve(): path for path in paths}  # a file counts once
+    for path in given.values():
+        columns = _columns_of(path)
+        if set(_REMOVED_HEADER) <= columns:
+            of_review.append(path)
+        elif set(_DROPPED_HEADER) <= columns:
+            of_import.append(path)
+        else:
+            by_import = ", ".join(_DROPPED_HEADER)
+            by_review = ", ".join(_REMOVED_HEADER)
+            raise InputError(
+                f"{path}: must be the .csv file that `cases import --report` wrote (columns"
+                f" {by_import}) or `cases review --report` ({by_review})"
+            )
     dropped = tuple(chain.from_iterable(map(read_dropped, of_import)))
     removed = tuple(chain.from_iterable(map(read_removed, of_review)))
     return (dropped if of_import else None), (removed if of_review else None)
 
 
-def _is_of_review(path: Path) -> bool:
-    """Whether a file has the columns of `removed_csv`; other files are read to the end later, with
-    their faults.
-    """
+def _columns_of(path: Path) -> set[str]:
+    """The columns of a .csv file; none of another file."""
+    if path.suffix.lower() != ".csv":
+        return set()
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            columns = next(csv.reader(file), [])
+            return set(next(csv.reader(file), []))
     except (OSError, UnicodeDecodeError, csv.Error):
-        return False
-    return set(_REMOVED_HEADER) <= set(columns)
+        return set()
 
 
 def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -217,9 +227,5 @@ def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return text.getvalue()
 
 
-def _read_csv(path: Path, header: Iterable[str], command: str) -> list[Row]:
-    if path.suffix.lower() != ".csv":
-        raise InputError(
-            f"{path}: must be the .csv file that `urs-inspect cases {command} --report` wrote"
-        )
+def _read_csv(path: Path, header: Iterable[str]) -> list[Row]:
     return read_table(path, [(column,) for column in header])[0]

@@ -119,7 +119,7 @@ def _about_temperatures(about: AboutAnswers) -> list[str]:
 # --- warnings ---
 
 _FEWEST = 10
-"""Fewest scores of a judge of which it is said that they are all alike."""
+"""Fewest scores of a judge after which a warning says that they are all alike."""
 _TOP_SHARE = 0.98
 """Share of top marks from which on a judge can hardly tell answers apart."""
 _EQUAL_SHARE = 0.1
