@@ -31,8 +31,8 @@ ALLOWED = (
     " of single answers whose judge has the role grader"
 )
 """By what answers may have been scored."""
-_OF_PROMPT = ("rubric", "prompt", "judge_language")
-"""Arguments of `intent_judge` that make the prompt."""
+OF_PROMPT = ("rubric", "prompt", "judge_language")
+"""Arguments of `intent_judge`, and of a run, on which its prompts depend."""
 _FILES = {INTENT_JUDGE: ("rubric", "prompt"), RATING_AGREEMENT: ("rubric",)}
 """Scorer -> those of its arguments that name a file of the judge's prompt."""
 _OF_PAIRS = frozenset({"pair_verdict", "pair_choice", "human_choice"})
@@ -182,7 +182,7 @@ def _judging_of(log: EvalLog) -> Judging | str:
 
 def _by_intents(given: Mapping[str, Any]) -> Judging:
     """How `intent_judge` judged: with which rubric and prompt, where not the usual ones."""
-    own = {name: given[name] for name in _OF_PROMPT if given.get(name) is not None}
+    own = {name: given[name] for name in OF_PROMPT if given.get(name) is not None}
     return Judging(INTENT_JUDGE, own)
 
 

@@ -22,7 +22,7 @@ from urs_inspect.datasets._sources import PEOPLE as PEOPLES
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
 from urs_inspect.judging._twins import PADDED, Effect
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
-from urs_inspect.logs._judged import TWINS_TASK
+from urs_inspect.logs._judged import OF_PROMPT, TWINS_TASK
 from urs_inspect.logs._scores import role_models
 from urs_inspect.reports._texts import COMMAND, listed
 from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched
@@ -96,11 +96,6 @@ UNCLEAR = "unclear"
 NOT_CHECKED = "not checked"
 UNKNOWN = "could not be determined"
 NOT_MEANT = "does not apply"
-_OPTIONS = ("rubric", "prompt", "judge_language")
-"""Arguments of a run that its judge's prompts depend on.
-
-The tasks that check a judge have them as well.
-"""
 _PEOPLE_DATA = "mt_bench_people"
 """Pairs with people's labels, by which a judge is checked."""
 _NONE_OF_THEM = "the judge is none of the models ranked here"
@@ -508,7 +503,7 @@ def _commands(
     asked: Mapping[str, Any] = {}
     if logs[0] in runs:
         asked = runs[logs[0]].options
-    prompts = [f"{name}={asked[name]}" for name in _OPTIONS if name in asked]
+    prompts = [f"{name}={asked[name]}" for name in OF_PROMPT if name in asked]
     dataset = asked.get("dataset", conditions.dataset)
     same_task = _flags("-T", [f"dataset={dataset}", *prompts])
     files = [_typed(log) for log in logs]
