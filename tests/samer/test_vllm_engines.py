@@ -96,8 +96,10 @@ pytestmark = pytest.mark.vllm
 
 TOLERANCE = 1e-5
 SERVED_TOLERANCE = 1e-3
-"""Of logits of a reward model on a server: one run in many was 1.6e-4 away, on the CPU and in
-32-bit numbers. One letter less in three answers changed them by 0.01, 1.4 and 1.5.
+"""Of a server, which chooses by itself what it computes together: of several hundred runs on CPUs in
+32-bit numbers two were off by more than `TOLERANCE`, 7e-5 of SaMer's outputs and 1.6e-4 of a reward
+model's logits. One letter less in an answer changes them by at least 0.09 and 0.01, where it
+changes the tokens that count.
 """
 ITEMS = [
     QueryResponse("What is the capital of France?", "Paris."),
@@ -183,16 +185,16 @@ def furthest(found: Sequence[RawOutputs], wanted: Sequence[RawOutputs]) -> float
     )
 
 
-def check_engine(engine: Engine, plain: list[RawOutputs]) -> None:
+def check_engine(engine: Engine, plain: list[RawOutputs], tolerance: float = TOLERANCE) -> None:
     """All items at once, each alone, and in another order: the same numbers."""
     try:
-        assert furthest(scored(engine, ITEMS), plain) < TOLERANCE
+        assert furthest(scored(engine, ITEMS), plain) < tolerance
         few = [0, 2, 4, 6]
         assert (
             furthest([scored(engine, [ITEMS[at]])[0] for at in few], [plain[at] for at in few])
-            < TOLERANCE
+            < tolerance
         )
-        assert furthest(scored(engine, ITEMS[::-1]), plain[::-1]) < TOLERANCE
+        assert furthest(scored(engine, ITEMS[::-1]), plain[::-1]) < tolerance
         [cut] = anyio.run(engine.score, [ITEMS[6]])
         assert isinstance(cut, Scored)
         assert cut.tokens == 511
@@ -289,10 +291,10 @@ def test_a_server_equals_the_plain_computation(server: str, exported: Path, plai
     """Tokenizer and heads come from the server's own folder, since it is on this machine."""
     engine = load_engine(server)
     assert engine.spec.max_length == 512
-    check_engine(engine, plain["response"])
+    check_engine(engine, plain["response"], SERVED_TOLERANCE)
     # A folder with tokenizer and heads but no weights is enough on another machine.
     elsewhere = load_engine(server, folder=str(without_weights(exported)), weights_at="query")
-    assert furthest(scored(elsewhere, ITEMS[:3]), plain["query"][:3]) < TOLERANCE
+    assert furthest(scored(elsewhere, ITEMS[:3]), plain["query"][:3]) < SERVED_TOLERANCE
 
 
 def test_a_server_refuses_what_is_too_long(server: str) -> None:
