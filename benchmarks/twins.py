@@ -1,6 +1,6 @@
 """What twins of answers show of a simulated judge, and whether leads are called lost rightly.
 
-    python benchmarks/twins.py [power leads] [--simulations 200] [--seed 0] [--answers 60]
+    python benchmarks/twins.py [power leads] [--simulations 200] [--seed 0] [--answers 90]
 
 `power`: twins of the embedded sample answers, made by the rules of `judge_twins`, before a judge
 that pays 0, 0.2 or 0.5 points for one thing (each doubling of the length, a list, an authority, an
@@ -154,12 +154,11 @@ def one_lead(case: Case, questions: int, answers: int, seed: int) -> str:
 def padded_twins(
     level: Floats, doublings: Floats, case: Case, answers: int, generator: np.random.Generator
 ) -> list[ScoredTwin]:
-    """Padded twins of some answers, a tenth of them, or the rest, of A, as in the task."""
+    """Padded twins of some answers of B, each at most twice, and what B lacks of A, as in the task."""
     twins = []
-    of_b = min(len(level), answers - answers // 10)
-    of_a = min(len(level), answers - of_b)
-    for model, (name, number) in enumerate({"p/a": of_a, "p/b": of_b}.items()):
-        chosen = generator.choice(len(level), number, replace=False)
+    of_b = min(2 * len(level), answers)
+    for model, (name, number) in enumerate({"p/a": answers - of_b, "p/b": of_b}.items()):
+        chosen = np.resize(generator.permutation(len(level)), number)
         start = judged(level[chosen, model], doublings[chosen, model], case, generator)
         for kind, added in PADDING.items():
             final = judged(level[chosen, model], doublings[chosen, model] + added, case, generator)
@@ -250,7 +249,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tables", nargs="*", default=["power", "leads"])
     parser.add_argument("--simulations", type=int, default=200)
-    parser.add_argument("--answers", type=int, default=60)
+    parser.add_argument("--answers", type=int, default=90)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     if "power" in given.tables:

@@ -1,7 +1,7 @@
 """`judge_twins`: answers of a log and their twins before one judge; what reports make of it."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -45,10 +45,24 @@ from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._twins import KindShift, Twins, read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
 from urs_inspect.reports.words._twins import twins_section
-from urs_inspect.scorers._twins import ScoredTwin
+from urs_inspect.scorers._twins import ScoredTwin, scored_twins
 from urs_inspect.tasks.judge_twins import draw_answers
 
-RESTATED = ("In other words", "换句话说")
+RESTATED = (
+    "In other words",
+    "To say it once more",
+    "Put differently",
+    "As mentioned",
+    "换句话说",
+    "再说一遍",
+    "也就是说",
+    "如前所述",
+)
+
+
+def is_padded(messages: list[ChatMessage]) -> bool:
+    """Whether a judge is asked about an answer that repeats itself."""
+    return any(words in messages[-1].text for words in RESTATED)
 
 
 def judge(paid: float = 1.0) -> Any:
@@ -56,7 +70,7 @@ def judge(paid: float = 1.0) -> Any:
 
     def say(messages: list[ChatMessage]) -> Reply:
         text = messages[-1].text
-        final = 5 + ("good" in text) + paid * any(words in text for words in RESTATED)
+        final = 5 + ("good" in text) + paid * is_padded(messages)
         return f'{{"Final Score": {final:g}}}'
 
     return Script(say).model("judge")
@@ -103,7 +117,24 @@ def test_the_shift_of_each_kind_is_in_the_header_and_the_log(logs: Path, tmp_pat
     assert found.answers == 14
     originals = [sample for sample in samples if (sample.metadata or {})["twin"] == "original"]
     models = Counter(str((sample.metadata or {})["model"]) for sample in originals)
-    assert models == {"mockllm/one": 1, "mockllm/two": 13}  # the first writes more
+    assert models == {"mockllm/two": 14}  # the first writes more
+
+
+def test_epochs_are_averaged_and_answers_drawn_twice_are_one() -> None:
+    def text(pair: int, twin: str) -> dict[str, object]:
+        return {"pair": pair, "twin": twin, "model": "m", "question": "q", "doublings": 1.0}
+
+    epochs = [
+        (text(0, "original"), 5.0),
+        (text(0, "original"), 6.0),
+        (text(0, "padded_double"), 8.0),
+        (text(0, "padded_double"), math.nan),
+        (text(1, "original"), 5.0),
+        (text(1, "padded_double"), 5.0),
+    ]
+    scored = scored_twins(epochs)
+    assert [twin.shift for twin in scored] == [2.5, 0.0]
+    assert len({twin.answer for twin in scored}) == 1
 
 
 @pytest.mark.parametrize(
@@ -163,18 +194,20 @@ def test_as_many_answers_as_are_named_show_a_shift_that_counts(logs: Path, tmp_p
 @pytest.mark.parametrize(
     ("answers", "n", "drawn"),
     [
-        ((90, 90, 90), 60, (27, 27, 6)),
-        ((90, 20, 90), 60, (34, 20, 6)),
-        ((3, 90, 90), 60, (3, 51, 6)),
-        ((90, 3, 90), 60, (51, 3, 6)),
-        ((20, 20, 90), 60, (20, 20, 20)),
-        ((90, 90, 1), 60, (30, 29, 1)),
-        ((1, 1, 1), 60, (1, 1, 1)),
+        ((90, 90, 90), 60, (30, 30, 0)),
+        ((90, 20, 90), 60, (30, 30, 0)),
+        ((3, 90, 90), 60, (6, 54, 0)),
+        ((90, 3, 90), 60, (54, 6, 0)),
+        ((20, 20, 90), 90, (40, 40, 10)),
+        ((20, 20, 5), 100, (40, 40, 10)),
+        ((90, 90, 1), 61, (31, 30, 0)),
+        ((1, 1, 1), 60, (2, 2, 2)),
         ((90, 90, 90), 2, (1, 1, 0)),
         ((0, 0, 90), 60, (0, 0, 60)),
+        ((0, 0, 20), 60, (0, 0, 40)),
     ],
 )
-def test_the_model_that_writes_most_has_a_tenth_and_what_others_lack(
+def test_the_model_that_writes_most_gives_what_others_lack_when_each_answer_was_drawn_twice(
     logs: Path, answers: tuple[int, ...], n: int, drawn: tuple[int, ...]
 ) -> None:
     found = lengthy(logs, answers)
@@ -198,7 +231,7 @@ def lengthy(logs: Path, answers: Sequence[int]) -> list[JudgedAnswer]:
 def test_answers_are_spread_over_the_scores_of_a_model(logs: Path) -> None:
     drawn = draw_answers(lengthy(logs, (90, 90, 90)), 60, seed=1)
     thirds = Counter(answer.final // 30 for answer in drawn if len(answer.text) == 20)
-    assert thirds == {0: 9, 1: 9, 2: 9}
+    assert thirds == {0: 10, 1: 10, 2: 10}
     middles = draw_answers(lengthy(logs, (0, 0, 90)), 2, seed=1)  # of each half
     assert [answer.final for answer in middles] == [22, 67]
 
@@ -209,6 +242,19 @@ def test_the_same_seed_draws_the_same(logs: Path) -> None:
         return [str(sample.id) + str(sample.input) for sample in task.dataset]
 
     assert drawn(1) == drawn(1) != drawn(2)
+
+
+def test_an_answer_that_is_drawn_twice_has_different_twins(tmp_path: Path) -> None:
+    sentences = " ".join(f"Sentence {number} says this." for number in range(12))
+    answers(tmp_path, "one", longer=sentences)
+    task = judge_twins(answers=str(tmp_path), kinds="padded_half", n=90)
+    texts = defaultdict[str, list[str]](list)
+    for sample in task.dataset:
+        facts = sample.metadata or {}
+        if facts["twin"] == "padded_half":
+            texts[facts["question"]].append(facts["answer"])
+    assert all(len(drawn) == 2 for drawn in texts.values())
+    assert sum(first != second for first, second in texts.values()) > len(texts) / 2
 
 
 def test_a_report_names_what_padding_pays_and_corrects_the_lead(logs: Path, tmp_path: Path) -> None:
@@ -300,7 +346,7 @@ def grader() -> Any:
 
     def say(messages: list[ChatMessage]) -> Reply:
         assert "x" not in messages[-1].text.split()  # the sample's own metadata, not the twin's
-        return f"GRADE: {'C' if RESTATED[0] in messages[-1].text else 'I'}"
+        return f"GRADE: {'C' if is_padded(messages) else 'I'}"
 
     return Script(say).model("judge")
 
@@ -325,7 +371,7 @@ def test_graded_answers_are_graded_again_by_the_same_prompt(given: Any, tmp_path
     file.parent.mkdir()
     write_eval_log(first, str(file))
 
-    script = Script(lambda messages: f"GRADE: {'C' if RESTATED[0] in messages[-1].text else 'P'}")
+    script = Script(lambda messages: f"GRADE: {'C' if is_padded(messages) else 'P'}")
     log = run(
         judge_twins(answers=str(file), kinds="padded,flattery,truncated"),
         tmp_path,
@@ -334,7 +380,7 @@ def test_graded_answers_are_graded_again_by_the_same_prompt(given: Any, tmp_path
     )
     rows = metric_values(log, "judged_again")
     assert rows["padded_double"] == 0.5 and rows["flattery"] == 0.0
-    assert len(script.seen) == QUESTIONS * 5
+    assert len(script.seen) == 2 * QUESTIONS * 5  # each answer twice
     assert all(seen[-1].text.startswith("Look, this: What is") for seen in script.seen)
     found = read_twins(log)
     assert found.scale == (0.0, 1.0) and given.__name__ in found.judged_by
@@ -350,7 +396,7 @@ def test_rated_responses_are_rated_again_by_the_model_under_test(tmp_path: Path)
     bench.write_text("\n".join(["id,prompt,response,rating,reference", *rows]), "utf-8")
 
     def say(messages: list[ChatMessage]) -> Reply:
-        return f'{{"score": {4 if RESTATED[0] in messages[-1].text else 2}}}'
+        return f'{{"score": {4 if is_padded(messages) else 2}}}'
 
     rated = run(
         judge_rating(bench=str(bench), scale=[1, 5]), tmp_path, model=Script(say).model("judge")
@@ -381,7 +427,9 @@ def own_graded(highest: int = 7) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         assert state.metadata == {"answer": "x"}
-        return Score(value=highest if RESTATED[0] in state.output.completion else 1)
+        return Score(
+            value=highest if any(words in state.output.completion for words in RESTATED) else 1
+        )
 
     return score
 

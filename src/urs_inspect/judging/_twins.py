@@ -194,16 +194,19 @@ def _last_mark(sentence: str) -> str:
 # --- changes that add nothing ---
 
 
-def _padded(original: Original, _random: Random, *, share: float) -> str | None:
+def _padded(original: Original, random: Random, *, share: float) -> str | None:
     """Sentences of the answer said once more, or filler, until a share of its length was added."""
     restate = _text("restate", original.language)
     if restate is None:
         return None
     added = ""
-    for place, sentence in enumerate(_padding(original)):
+    first = random.randrange(len(restate))
+    for place, sentence in enumerate(_padding(original), first):
         if len(added) >= share * len(original.text):
             break
-        prefix = "" if sentence in _text("filler", original.language) else restate[place % 4]
+        prefix = (
+            "" if sentence in _text("filler", original.language) else restate[place % len(restate)]
+        )
         added += prefix + sentence
         if sentence[-1] not in _ENDS:
             added += _text("stop", original.language)

@@ -1,6 +1,7 @@
 """`judge_twins`: scores of twins, less those of the answers that the twins are made of."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -96,28 +97,32 @@ class ScoredTwin(NamedTuple):
     """A twin with a score, of an answer with a score."""
 
     kind: str
-    pair: object  # number of the answer
+    answer: object  # which answer it is made of
     question: str  # id of it
     shift: float  # score of the twin less that of the answer
     doublings: float  # binary logarithm of the twin's length over the answer's
 
 
 def scored_twins(judged: Iterable[tuple[Mapping[str, Any], float]]) -> list[ScoredTwin]:
-    """The twins that have a score, of answers that have one.
+    """The twins that have a score, of answers that have one; of several epochs the mean.
 
     Args:
         judged: Metadata of each sample, and its score; NaN without one.
     """
-    scored = {}
+    finals = defaultdict[tuple[object, str], list[float]](list)
+    about: dict[tuple[object, str], Mapping[str, Any]] = {}
     for facts, final in judged:
         if not math.isnan(final):
-            scored[facts[PAIR], facts[TWIN]] = (facts, final)
+            text = (facts[PAIR], facts[TWIN])
+            finals[text].append(final)
+            about[text] = facts
     twins = []
-    for (pair, kind), (facts, final) in scored.items():
-        if kind != ORIGINAL and (pair, ORIGINAL) in scored:
-            _, start = scored[pair, ORIGINAL]
+    for (pair, kind), facts in about.items():
+        if kind != ORIGINAL and (pair, ORIGINAL) in finals:
+            shift = mean(finals[pair, kind]) - mean(finals[pair, ORIGINAL])
             question = str(facts["question"])
-            twins.append(ScoredTwin(kind, pair, question, final - start, facts[DOUBLINGS]))
+            answer = (facts["model"], question)
+            twins.append(ScoredTwin(kind, answer, question, shift, facts[DOUBLINGS]))
     return twins
 
 

@@ -67,10 +67,10 @@ from urs_inspect.tasks.judge_rating import rating_prompts, rating_sample
 
 logger = getLogger(__name__)
 
-JUDGE_TWINS_VERSION = "2-C"
+JUDGE_TWINS_VERSION = "3-C"
 """The number changes when twins or prompts do, the letter when arguments do."""
-_PART_OF_LONGEST = 10
-"""One in so many answers is drawn of the model that writes most, where there are others."""
+_DRAWS = 2
+"""How often an answer is drawn at most, each time with other twins."""
 _FEWEST = 6
 """Answers of a kind below which there is no interval."""
 
@@ -80,7 +80,7 @@ _FEWEST = 6
 def judge_twins(
     answers: Paths | None = None,
     kinds: Names = "padded",
-    n: Count = 60,
+    n: Count = 90,
     rubric: Text | None = None,
     prompt: Text | None = None,
     structured: Structured = "auto",
@@ -104,7 +104,8 @@ def judge_twins(
         kinds: `all`, `padded` (half as long again, and twice as long), or names of kinds,
             separated by commas.
         n: How many answers, at most, spread over the scores of each model; of several models, the
-            one that writes most has a tenth.
+            one that writes most gives what the others lack. Where there are fewer, answers are
+            judged a second time, with other twins.
         rubric: Path of the rubric of the logs, where it is not the one that these name.
         prompt: Path of the frame of the judge's prompt, likewise.
         structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or
@@ -325,20 +326,18 @@ def draw_answers(found: Sequence[JudgedAnswer], n: int, seed: int) -> list[Judge
 def _numbers(by_model: Mapping[str, Sequence[JudgedAnswer]], n: int) -> dict[str, int]:
     """How many answers of each model are drawn.
 
-    As many of each but the one that writes most, which has a tenth and what the others lack:
-    whether a model leads because it writes more is seen by what the judge pays others for length.
+    As many of each but the one that writes most, which gives what the others lack: whether a model
+    leads because it writes more is seen by what the judge pays others for length.
     """
     lengths = {model: median(len(answer.text) for answer in by_model[model]) for model in by_model}
     *others, longest = sorted(by_model, key=lambda model: (lengths[model], model))
     others.sort(key=lambda model: len(by_model[model]))  # what one lacks, the next ones have
-    numbers = {longest: 0}
-    if others:
-        numbers[longest] = min(len(by_model[longest]), n // _PART_OF_LONGEST)
-    left = n - numbers[longest]
-    for place, model in enumerate(others):
-        numbers[model] = min(len(by_model[model]), math.ceil(left / (len(others) - place)))
+    numbers = {}
+    left = n
+    for place, model in enumerate([*others, longest]):
+        share = math.ceil(left / max(1, len(others) - place))
+        numbers[model] = min(_DRAWS * len(by_model[model]), share)
         left -= numbers[model]
-    numbers[longest] = min(len(by_model[longest]), numbers[longest] + left)
     return numbers
 
 
@@ -355,7 +354,9 @@ def _samples(
         original = Original(answer.text, answer.language, run.judge, _other_text(answers, place))
         texts = {ORIGINAL: answer.text}
         for kind in kinds:
-            twin = make_twin(kind, original, f"{seed}/{answer.model}/{answer.id}/{kind.name}")
+            twin = make_twin(
+                kind, original, f"{seed}/{place}/{answer.model}/{answer.id}/{kind.name}"
+            )
             if twin is None:
                 equal[f"{kind.name}/{answer.language}"] += 1
             else:

@@ -164,7 +164,7 @@ def twins_of(log: EvalLog, scored: Sequence[ScoredTwin]) -> Twins:
     return Twins(
         judges=role_models(log).get("grader", (log.eval.model,)),
         log=log.model_copy(update={"samples": None}),
-        answers=len({twin.pair for twin in scored}),
+        answers=len({twin.answer for twin in scored}),
         kinds=tuple(kinds),
         slope=slope,
         scale=(float(low), float(high)),
