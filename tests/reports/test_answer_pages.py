@@ -1,4 +1,4 @@
-"""`urs-inspect report --answers`: tables and pages of all answers, the logs in inspect view, and
+"""`urs-inspect report --answers pages|viewer`: tables and pages of all answers, the logs in inspect view, and
 links to them.
 """
 
@@ -75,7 +75,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def written(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("out")
-    done = _report(logs, "-o", output, "--answers", "--viewer")
+    done = _report(logs, "-o", output, "--answers", "viewer")
     assert done.exit_code == 0, done.output
     return output
 
@@ -138,7 +138,7 @@ def test_every_link_leads_to_an_answer_and_answers_are_sorted(written: Path) -> 
 
 
 def test_inspect_view_is_copied_only_if_asked(logs: Path, written: Path, tmp_path: Path) -> None:
-    done = _report(logs / "1", "-o", tmp_path / "out", "--answers")
+    done = _report(logs / "1", "-o", tmp_path / "out", "--answers", "pages")
     assert done.exit_code == 0, done.output
     assert f"Written: {tmp_path / 'out' / 'report.html'}, " in done.output.replace(
         "\n", ""
@@ -148,28 +148,27 @@ def test_inspect_view_is_copied_only_if_asked(logs: Path, written: Path, tmp_pat
     assert pages and not any("view/" in link for page in pages for link in _links(page))
     assert sum(file.stat().st_size for file in (tmp_path / "out" / "answers").iterdir()) < 200_000
     assert (written / "view" / "index.html").is_file()
-    assert "needs --answers" in _report(logs / "1", "-o", tmp_path / "out", "--viewer").output
 
 
 def test_a_later_report_replaces_its_own_files_and_no_others(logs: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    assert "needs -o" in _report(logs, "--answers").output
+    assert "needs -o" in _report(logs, "--answers", "pages").output
     (output / "answers").mkdir(parents=True)
     (output / "answers.jsonl").write_text("mine", encoding="utf-8")
-    done = _report(logs / "1", "-o", output, "--answers")
+    done = _report(logs / "1", "-o", output, "--answers", "pages")
     assert done.exit_code == 1 and "holds answers.jsonl" in done.output
     assert _report(logs / "1", "-o", output).exit_code == 0
     assert (output / "answers.jsonl").read_text(encoding="utf-8") == "mine"
     (output / "answers.jsonl").unlink()
     (output / "answers" / "mine.html").write_text("mine", encoding="utf-8")
     (output / "view").mkdir()
-    done = _report(logs / "1", "-o", output, "--answers", "--viewer")
+    done = _report(logs / "1", "-o", output, "--answers", "viewer")
     assert done.exit_code == 0 and tells(done.output, "not written")
     assert not any(
         "view/" in link for page in (output / "answers").iterdir() for link in _links(page)
     )
     (output / "view").rmdir()
-    assert _report(logs / "2", "-o", output, "--answers", "--viewer").exit_code == 0
+    assert _report(logs / "2", "-o", output, "--answers", "viewer").exit_code == 0
     (output / "answers" / "mine-0123abcd.html").write_text("mine", encoding="utf-8")
     assert (
         len(list((output / "answers").iterdir())) == 5
@@ -191,14 +190,14 @@ def test_a_run_that_is_cut_off_leaves_nothing_and_linked_folders_stay(
 ) -> None:
     output = tmp_path / "out"
     with patch("urs_inspect.reports.words._answer_pages._files", side_effect=KeyboardInterrupt):
-        assert _report(logs / "1", "-o", output, "--answers").exit_code == 1
+        assert _report(logs / "1", "-o", output, "--answers", "pages").exit_code == 1
     assert not list(output.iterdir())
-    assert _report(logs / "1", "-o", output, "--answers", "--viewer").exit_code == 0
+    assert _report(logs / "1", "-o", output, "--answers", "viewer").exit_code == 0
     for name in ("answers", "view"):
         (output / name).rename(tmp_path / name)
         (output / name).symlink_to(tmp_path / name)
     there = set(tmp_path.rglob("*"))
-    assert "is a link" in _report(logs / "1", "-o", output, "--answers").output
+    assert "is a link" in _report(logs / "1", "-o", output, "--answers", "pages").output
     assert _report(logs / "1", "-o", output).exit_code == 0
     assert {path.suffix for path in there - set(tmp_path.rglob("*"))} == {
         ".json",
@@ -212,7 +211,9 @@ def test_what_is_not_written_is_said(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     (tmp_path / "mix.yaml").write_text("languages: {en: 1}", encoding="utf-8")
-    done = _report(logs / "1", "-o", tmp_path, "--answers", "--traffic", tmp_path / "mix.yaml")
+    done = _report(
+        logs / "1", "-o", tmp_path, "--answers", "pages", "--traffic", tmp_path / "mix.yaml"
+    )
     assert done.exit_code == 0 and "pip install 'urs-inspect[viz]'" in done.output
     assert not (tmp_path / "answers.parquet").exists()
     assert len((tmp_path / "answers.jsonl").read_text(encoding="utf-8").splitlines()) == 6

@@ -178,7 +178,7 @@ def _way_to_page(logs: tuple[str, ...], options: Mapping[str, Any], form: _Form)
         return []
     if "answers" not in options:
         return ["A page: add -o DIRECTORY"]
-    way = "Every answer: add -o DIRECTORY --answers, or inspect view --log-dir "
+    way = "Every answer: add -o DIRECTORY --answers pages, or inspect view --log-dir "
     folder = _LOGS
     if len(logs) == 1 and Path(logs[0]).is_dir():
         folder = shlex.quote(logs[0])
@@ -244,25 +244,17 @@ def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
 )
 @click.option(
     "--answers",
-    is_flag=True,
+    type=click.Choice(["pages", "viewer"]),
     help=(
         "Write the answers of the rankings and their judgements as well: tables, and pages to which"
-        " the report links."
-    ),
-)
-@click.option(
-    "--viewer",
-    is_flag=True,
-    help=(
-        "With --answers: inspect view with a copy of the logs as well (11 MB and the logs), linked"
-        " from each answer."
+        " the report links; with `viewer` also inspect view with a copy of the logs (11 MB and the"
+        " logs), linked from each answer."
     ),
 )
 def report(
     logs: tuple[str, ...],
     *,
-    answers: bool,
-    viewer: bool,
+    answers: str | None,
     traffic: Path | None,
     human: Path | None,
     human_scale: str | None,
@@ -285,7 +277,8 @@ def report(
     from urs_inspect.rubrics import load_rubric
 
     output: Path | None = click.get_current_context().params["output"]
-    _check_answer_options(output, answers, viewer)
+    if answers is not None:
+        _check_place_of_answers(output)
     texts = load_rubric(rubric)
     scale = None
     if human:
@@ -299,7 +292,8 @@ def report(
         mix = _read_mix(traffic, texts, read)
     board = make_leaderboard(read, rubric=texts, traffic=mix, human=ratings, **options)
     said: list[str] = []
-    if answers and output is not None:
+    if answers is not None and output is not None:
+        viewer = answers == "viewer"
         made = report_with_answers(board, output, said, len(read.table), viewer=viewer)
     else:
         made = report_leaderboard(board)
@@ -310,15 +304,11 @@ def report(
     return made
 
 
-def _check_answer_options(output: Path | None, answers: bool, viewer: bool) -> None:
+def _check_place_of_answers(output: Path | None) -> None:
     """Refuse answers without a place for them, before logs are read."""
     from urs_inspect.reports.layout._tables import check_directory
     from urs_inspect.reports.words._answer_pages import ANSWERS
 
-    if viewer and not answers:
-        raise InputError("--viewer needs --answers, whose pages link to it")
-    if not answers:
-        return
     if output is None:
         raise InputError("--answers writes files, and needs -o DIRECTORY")
     check_directory(output, ANSWERS)
@@ -444,7 +434,7 @@ def table(logs: tuple[str, ...], every: bool, only: str | None) -> None:
     These are the tables of `urs-inspect report`, with the same intervals.
     """
     report_of = shlex.join(["urs-inspect", "report", *logs])
-    page = f"Every answer: {report_of} -o report --answers"
+    page = f"Every answer: {report_of} -o report --answers pages"
     print_tables(logs, Shown(every, only), [page])
 
 
