@@ -209,7 +209,7 @@ def expect_reference(page: Page, shown: bool) -> None:
 def test_who_cannot_tell_goes_on_without_a_score_and_without_a_reference(
     browser: Browser, tmp_path: Path
 ) -> None:
-    options = ("--annotator", "me", "--questions-language", "en", "--hide=reference")
+    options = ("--annotator", "me", "--language", "en", "--hide=reference")
     with (
         _serving(tmp_path, shown_logs(tmp_path / "logs"), *options) as server,
         visiting(browser, server, "/rate/me", **LAPTOP, color_scheme="light") as (page, watch),

@@ -101,11 +101,17 @@ def test_one_person_is_led_to_a_page_that_names_no_model(
 
 
 @pytest.mark.parametrize(
-    ("code", "document"),
-    [("ja", "ja"), ("pt-BR", "pt-BR"), ("zh", "en"), ("", "en"), ('"><script>', "en")],
+    ("code", "document", "page_language"),
+    [
+        ("ja", "ja", "en"),
+        ("pt-BR", "pt-BR", "en"),
+        ("zh", "zh", "zh"),
+        ("", "en", "en"),
+        ('"><script>', "en", "en"),
+    ],
 )
 def test_the_document_has_the_language_of_questions_that_the_page_has_no_texts_in(
-    code: str, document: str, tmp_path: Path
+    code: str, document: str, page_language: str, tmp_path: Path
 ) -> None:
     with visiting(
         campaign(tmp_path / "ratings", "me", of=[replace(answer(0), language=code)])
@@ -113,7 +119,7 @@ def test_the_document_has_the_language_of_questions_that_the_page_has_no_texts_i
         rating = client.get("/rate/me").text
     for page in (page_of(tmp_path, language=code), rating):
         assert f'<html lang="{document}">' in page
-        assert '<body lang="en">' in page
+        assert f'<body lang="{page_language}">' in page
 
 
 def test_the_answers_stand_where_the_vote_says(client: TestClient, tmp_path: Path) -> None:
@@ -204,14 +210,20 @@ def test_a_rater_who_cannot_tell_gets_the_next_answer(rater: TestClient, tmp_pat
     assert shown(undone)[0] == shown(first)[0] and "checked" not in undone
 
 
-def test_chinese_is_asked_for_or_set(tmp_path: Path, client: TestClient) -> None:
+def test_a_page_is_chinese_where_all_questions_are_or_a_visitor_asks(
+    tmp_path: Path, client: TestClient
+) -> None:
     assert "哪个回答更好" in client.get("/vote/me?language=zh").text
     assert "Which answer" in client.get("/vote/me?language=xx").text
     body = {"ballot": ballot(0).id, "choice": "tie", "seconds": 1}
     assert "已完成" in client.post("/vote/me/cast?language=zh", json=body, headers=SENT).text
-    with visiting(Campaign(ballots(3), tmp_path / "zh", ["me"]), language="zh") as other:
+    pairs = [replace(each, language="zh") for each in ballots(3)]
+    with visiting(Campaign(pairs, tmp_path / "zh", ["me"])) as other:
         assert "哪个回答更好" in other.get("/vote/me").text
-    with visiting(campaign(tmp_path / "rated", "me"), language="zh") as other:
+    with visiting(Campaign([*pairs, ballot(3)], tmp_path / "both", ["me"])) as other:
+        assert "Which answer" in other.get("/vote/me").text
+    chinese = [replace(each, language="zh") for each in answers(6)]
+    with visiting(campaign(tmp_path / "rated", "me", of=chinese)) as other:
         page = other.get("/rate/me").text
         assert "这个回答有多好" in page
         assert "核心需求" in page  # the bands as well

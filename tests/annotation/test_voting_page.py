@@ -63,9 +63,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Ballots that a page could be broken with."""
     made = (*HOSTILE_BALLOTS, *shown_ballots()[:2], WIDE_BALLOT)
-    with serving(
-        tmp_path_factory.mktemp("odd"), made, *named("me", "en", "zh"), "--language", "zh"
-    ) as server:
+    with serving(tmp_path_factory.mktemp("odd"), made, *named("me", "en", "zh")) as server:
         yield server
 
 
@@ -241,10 +239,7 @@ def test_killed_between_six_pairs_and_finished(browser: Browser, tmp_path: Path)
 def test_a_phone_shows_everything_without_scrolling_sideways(
     browser: Browser, odd: Server, language: str
 ) -> None:
-    asked = (
-        "" if language == "zh" else "?language=en"
-    )  # Chinese is what the server was started with
-    with visiting(browser, odd, f"/vote/{language}{asked}", **PHONE) as (page, watch):
+    with visiting(browser, odd, f"/vote/{language}?language={language}", **PHONE) as (page, watch):
         expect(page.locator("html")).to_have_attribute("lang", language)
         for done in range(1, 6):
             expect_no_scrolling_sideways(page)

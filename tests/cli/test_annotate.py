@@ -379,7 +379,7 @@ def test_only_answers_to_questions_of_one_language_are_rated(
         "--votes",
         tmp_path / "ratings",
         "--report",
-        "--questions-language",
+        "--language",
     )
     assert tells(run(*command, "zh").output, "1 ratings ... other answers")
     assert "1 of 10 answers" in run(*command, "en").output
@@ -413,7 +413,7 @@ def test_only_pairs_of_answers_to_questions_of_one_language_are_voted_on(
         "--votes",
         tmp_path / "votes",
         "--report",
-        "--questions-language",
+        "--language",
     )
     assert tells(run(*command, "zh").output, "1 votes ... other comparisons")
     assert "1 votes on 1 pairs" in run(*command, "en").output

@@ -2,7 +2,7 @@
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
@@ -223,11 +223,18 @@ class Session(OwnItems[Ballot]):
 SessionT = TypeVar("SessionT", bound=OwnItems[Any])
 
 
+def page_language(languages: Iterable[str]) -> str:
+    """Language of the page about questions in these languages, unless one asks for another."""
+    if set(languages) == {"zh"}:
+        return "zh"
+    return "en"
+
+
 class People(ABC, Generic[SessionT]):
     """The people who take part, their sessions, and the directory of their files."""
 
     kind: ClassVar[str]  # what they do: part of the page's addresses
-    language = "en"  # of the page, unless another is asked for
+    language: str  # of the page, unless a visitor asks for another
 
     def __init__(self, directory: Path, annotators: Sequence[str] = ()) -> None:
         """Open the sessions of the annotators; without any, anybody may take part."""
@@ -297,6 +304,7 @@ class Campaign(People[Session]):
         in the directory.
         """
         self.ballots = tuple(ballots)
+        self.language = page_language(ballot.language for ballot in self.ballots)
         self._shuffled = shuffled
         self.queue: BallotQueue | None = None
         if plan is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.annotation._campaign import OwnItems, People
+from urs_inspect.annotation._campaign import OwnItems, People, page_language
 from urs_inspect.annotation._rating_queue import CHECK, Answer, ToRate
 from urs_inspect.annotation._ratings import (
     Rating,
@@ -196,9 +196,7 @@ class RatingCampaign(People[RatingSession]):
         self.queue = tuple(queue)
         self.rubric = rubric
         self.plan = plan or RatingPlan()
-        self.language = "en"
-        if {item.answer.language for item in queue} == {"zh"}:
-            self.language = "zh"
+        self.language = page_language(item.answer.language for item in self.queue)
         self.mutex = threading.RLock()
         self.raters_of: dict[str, set[str]] = defaultdict(set)
         for rating in read_ratings(sorted(directory.glob("*.jsonl"))).ratings:

@@ -75,16 +75,13 @@ class EnterBody(BaseModel):
     annotator: str = Field(max_length=200)
 
 
-def create_app(
-    campaign: Campaign | RatingCampaign, *, language: str = "en", guard: Guard | None = None
-) -> FastAPI:
-    """The web application of a campaign, in one of `LANGUAGES`.
+def create_app(campaign: Campaign | RatingCampaign, *, guard: Guard | None = None) -> FastAPI:
+    """The web application of a campaign.
 
     By default only this machine may use it.
     """
-    texts(language)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.language = language
+    app.state.language = campaign.language
     app.state.kind = campaign.kind
     _protect(app, guard or Guard())
     _add_pages(app, campaign)

@@ -60,11 +60,6 @@ _ONLY_RATINGS = "is for ratings of answers in logs of urs, and SOURCE has pairs 
     ),
 )
 @click.option(
-    "--language",
-    type=click.Choice(["en", "zh"]),
-    help="Language of the page.  [default: en; of ratings zh if all questions are Chinese]",
-)
-@click.option(
     "--order",
     type=click.Choice(["given", "own"]),
     default="given",
@@ -72,9 +67,12 @@ _ONLY_RATINGS = "is for ratings of answers in logs of urs, and SOURCE has pairs 
     help="Everybody gets the pairs in the given order, or each in a random order of their own.",
 )
 @click.option(
-    "--questions-language",
+    "--language",
     metavar="CODE",
-    help="Only questions in this language, such as en or zh, for people who read no other.",
+    help=(
+        "Only questions in this language, such as en or zh, for people who read no other. The page"
+        " is in Chinese if all its questions are, else in English."
+    ),
 )
 @click.option("--report", is_flag=True, help="Print how far the people agree, and end.")
 @click.option(
@@ -126,7 +124,6 @@ def annotate(
     address: str,
     language: str | None,
     order: str,
-    questions_language: str | None,
     report: bool,
     **rating: Any,
 ) -> None:
@@ -157,7 +154,7 @@ def annotate(
             report,
             console,
             ratings=votes or Path("ratings"),
-            questions=questions_language,
+            language=language,
             **rating,
         )
     else:
@@ -168,12 +165,12 @@ def annotate(
             console,
             votes or Path("votes"),
             shuffled=order == "own",
-            questions=questions_language,
+            language=language,
         )
     if campaign is not None:
         with contextlib.closing(campaign):
             _print_files(campaign, console)
-            _serve(campaign, host, port, language or campaign.language, console)
+            _serve(campaign, host, port, console)
 
 
 def _are_answers(sources: tuple[str, ...]) -> bool:
@@ -218,7 +215,7 @@ def _voting(
     votes: Path,
     *,
     shuffled: bool,
-    questions: str | None,
+    language: str | None,
 ) -> "Campaign | None":
     """The campaign to serve; None where the command only reports."""
     from urs_inspect.annotation import load_ballots
@@ -232,10 +229,10 @@ def _voting(
     ballots = load_ballots(Path(sources[0]))
     plan = load_plan(Path(sources[0]))
     if plan is not None:
-        _check_plan(plan, shuffled, questions)
-    if questions is not None:
-        _check_language(questions, (ballot.language for ballot in ballots))
-        ballots = tuple(ballot for ballot in ballots if ballot.language == questions)
+        _check_plan(plan, shuffled, language)
+    if language is not None:
+        _check_language(language, (ballot.language for ballot in ballots))
+        ballots = tuple(ballot for ballot in ballots if ballot.language == language)
     voting = Campaign(ballots, votes, () if report else annotators, shuffled=shuffled, plan=plan)
     if report:
         _print_votes(voting, console)
@@ -258,17 +255,16 @@ def _print_prior(prior: "JudgePrior", ballots: "Iterable[Ballot]", console: Cons
         console.print(f"Prior: {sentence}", markup=False)
 
 
-def _check_plan(plan: "VotingPlan", shuffled: bool, questions: str | None) -> None:
+def _check_plan(plan: "VotingPlan", shuffled: bool, language: str | None) -> None:
     """Refuse options about what an allocation decides: the order, and which pairs are shown."""
     if shuffled:
         raise InputError(
             f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the"
             " order"
         )
-    if questions is not None:
+    if language is not None:
         raise InputError(
-            f"questions-language: not with allocation={plan.allocation} of the log, which chooses"
-            " pairs"
+            f"language: not with allocation={plan.allocation} of the log, which chooses pairs"
         )
 
 
@@ -283,7 +279,7 @@ def _rating(
     only: Path | None,
     rubric: str | None,
     output: Path | None,
-    questions: str | None,
+    language: str | None,
     hide: tuple[str, ...],
     **options: Any,
 ) -> "RatingCampaign | None":
@@ -300,15 +296,15 @@ def _rating(
         return None
     loaded = load_rubric(rubric)
     answers, skipped = answers_to_rate(sources, loaded, only)
-    if questions is not None:
-        _check_language(questions, (answer.language for answer in answers))
-        answers = tuple(answer for answer in answers if answer.language == questions)
+    if language is not None:
+        _check_language(language, (answer.language for answer in answers))
+        answers = tuple(answer for answer in answers if answer.language == language)
     queue = draw(answers)[:limit]
     people = () if report else annotators
     plan = RatingPlan(
         final_only="criteria" in hide,
         reference="reference" not in hide,
-        questions=questions or "",
+        questions=language or "",
         **options,
     )
     campaign = RatingCampaign(queue, loaded, ratings, people, plan)
@@ -328,9 +324,7 @@ def _check_language(wanted: str, there: Iterable[str]) -> None:
     """Refuse a language in which there is no question."""
     languages = sorted(set(there))
     if wanted not in languages:
-        raise InputError(
-            f"questions-language: no question in '{wanted}'; there are: {choices(languages)}"
-        )
+        raise InputError(f"language: no question in '{wanted}'; there are: {choices(languages)}")
 
 
 def _print_voting(queue: "BallotQueue", console: Console) -> None:
@@ -518,7 +512,6 @@ def _serve(
     campaign: "Campaign | RatingCampaign",
     host: str,
     port: int,
-    language: str,
     console: Console,
 ) -> None:
     from urs_inspect.annotation._access import Guard, choose_token
@@ -529,7 +522,7 @@ def _serve(
         port = listener.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{port}/" + (f"?token={quote(token)}" if token else "")
-        app = create_app(campaign, language=language, guard=Guard(host, token, port))
+        app = create_app(campaign, guard=Guard(host, token, port))
         with contextlib.suppress(
             KeyboardInterrupt
         ):  # which the server raises again once it has stopped
