@@ -440,7 +440,7 @@ def test_answers_of_one_language_stand_for_those_of_this_language(logs: Path) ->
 
 
 def test_ratings_of_another_scale_and_empty_ones_are_refused(ratings: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="human-scale: must be 1,10"):
+    with pytest.raises(InputError, match=r"the scale must be 1,10, .* got 1,5"):
         read_human_ratings(ratings, (1, 5))
     write(tmp_path / "empty" / "me.jsonl", "[]")
     with pytest.raises(InputError, match=r"no rating\n.*line 1:.*JSON"):

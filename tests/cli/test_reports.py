@@ -247,18 +247,20 @@ def test_all_three_at_once(
         ("", "nothing to compare ... --human, --satisfaction, --votes"),
         ("--human none.csv", "no data file 'none.csv'"),
         (
-            "--human {human} --human-scale 1,5",
+            "--human {human} --scale 1,5",
             "column 'rating': ... 1 to 5, is \"6\"",
         ),
         (
-            "--human {human} --human-scale high",
-            "human-scale: ... 1,5",
+            "--human {human} --scale high",
+            "scale: ... 1,5",
         ),
         (
-            "--human {human} --human-scale 9,2",
-            "human-scale: ... lowest ... highest",
+            "--human {human} --scale 9,2",
+            "scale: ... lowest ... highest",
         ),
         ("--satisfaction {human}", "column 'intent' is missing"),
+        ("--human {human} --satisfaction {human} --scale 1,5", "--human or --satisfaction"),
+        ("--votes none --scale 1,5", "--human or --satisfaction"),
         ("--votes none", "votes: ... 'none'"),
         ("--human {human} -o {human}", "is a file; name a directory"),
     ],
@@ -269,8 +271,15 @@ def test_bad_input_is_said_in_words(
     assert tells(refused("agreement", judged_logs, *options.format(human=human).split()), message)
 
 
+def test_the_scale_is_that_of_the_file_which_is_given(
+    refused: Said, judged_logs: Path, satisfaction: Path
+) -> None:
+    error = refused("agreement", judged_logs, "--satisfaction", satisfaction, "--scale", "1,3")
+    assert tells(error, "'satisfaction' ... 1 to 3 ... 4.2")
+
+
 def test_a_forgotten_scale_is_warned_of(said: Said, judged_logs: Path, human: Path) -> None:
-    output = said("agreement", judged_logs, "--human", human, "--human-scale", "0,100")
+    output = said("agreement", judged_logs, "--human", human, "--scale", "0,100")
     assert "No rating above" in output and "Is the scale 1,7?" in output
     assert "Is the scale" not in said("agreement", judged_logs, "--human", human)
 

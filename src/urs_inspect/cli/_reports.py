@@ -363,15 +363,17 @@ def robustness(logs: tuple[str, ...], **options: Any) -> Any:
     ),
 )
 @click.option(
-    "--human-scale", default="1,10", show_default=True, help="Lowest and highest rating of --human."
-)
-@click.option(
     "--satisfaction",
     type=_FILE,
     help="Satisfaction: .csv or .jsonl with intent, satisfaction[, n, respondent].",
 )
 @click.option(
-    "--scale", default="1,5", show_default=True, help="Lowest and highest value of --satisfaction."
+    "--scale",
+    metavar="LOW,HIGH",
+    help=(
+        "Lowest and highest value of the one file of --human (by default 1,10) or --satisfaction"
+        " (by default 1,5)."
+    ),
 )
 @click.option(
     "--votes",
@@ -382,7 +384,7 @@ def robustness(logs: tuple[str, ...], **options: Any) -> Any:
         " or directory. May be repeated."
     ),
 )
-def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: Any) -> Any:
+def agreement(logs: tuple[str, ...], scale: str | None, **options: Any) -> Any:
     """Compare the scores in LOGS (of urs, or directories of them) with what people say.
 
     Give at least one of --human, --satisfaction and --votes. Judges are never mixed: scores by
@@ -404,12 +406,21 @@ def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: An
         raise InputError(
             "nothing to compare with; give at least one of --human, --satisfaction, --votes"
         )
-    return report_agreement(
-        logs,
-        human_scale=parse_scale(human_scale, "human-scale"),
-        satisfaction_scale=parse_scale(scale, "scale"),
-        **options,
-    )
+    if scale is not None:
+        options[_what_has_scale(options)] = parse_scale(scale, "scale")
+    return report_agreement(logs, **options)
+
+
+def _what_has_scale(options: Mapping[str, Any]) -> str:
+    """Name of the argument for the scale of the one file that has a scale."""
+    if (options["human"] is None) == (options["satisfaction"] is None):
+        raise InputError(
+            "--scale is of one file; give either --human or --satisfaction, and run the command"
+            " once for each"
+        )
+    if options["human"] is None:
+        return "satisfaction_scale"
+    return "human_scale"
 
 
 def parse_scale(value: str, option: str) -> tuple[float, float]:

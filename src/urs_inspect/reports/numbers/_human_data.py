@@ -283,7 +283,8 @@ def _doubt(ratings: Sequence[float], scale: Scale) -> str:
             break
     return (
         f"No rating above {highest:g} of {counted(len(ratings), 'rating')}, on the scale"
-        f" {low:g} to {high:g}.{other} --human-scale names it."
+        f" {low:g} to {high:g}.{other} --human-scale names it, of"
+        " `agreement` --scale."
     )
 
 
@@ -291,8 +292,8 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
     """Ratings that the rating page saved."""
     if scale != RUBRIC_SCALE:
         raise InputError(
-            f"human-scale: must be {LOWEST},{HIGHEST} for ratings of `annotate`, got"
-            f" {scale[0]:g},{scale[1]:g}"
+            f"{path}: the scale must be {LOWEST},{HIGHEST}, that of `annotate`, which saved these"
+            f" ratings, got {scale[0]:g},{scale[1]:g}"
         )
     reading = read_ratings([path])
     if not reading.ratings:
