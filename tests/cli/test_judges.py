@@ -71,16 +71,10 @@ def test_pairs_and_ratings_are_shown_and_other_logs_named(
 def test_a_sound_judge_passes_and_no_number_is_pooled_over_the_kinds_of_answers(
     run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    result = run(
-        "probe",
-        "--model-role",
-        "grader=urs_simulation/judge",
-        "--log-dir",
-        tmp_path,
-        "--display",
-        "plain",
-    )
+    result = run("probe", "--model-role", "grader=urs_simulation/judge", "--display", "plain")
     assert result.exit_code == 0, result.output
+    [log] = (tmp_path / "logs" / "probe").rglob("*.eval")  # where INSPECT_LOG_DIR of tests says
+    assert log.name in result.output
     assert "SIMULATED" in result.output
     assert "SUSPECT" not in result.output
     assert len(result.output.splitlines()) < LINES
@@ -112,8 +106,17 @@ def test_a_judge_is_required(run: Run) -> None:
 def test_a_log_is_refused_before_anything_is_started(
     refused: Said, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
-    error = refused("probe", *arguments, "--log-dir", tmp_path / "logs")
+    error = refused("probe", *arguments)
     assert re.search(r"got 'LOG\.\w+'; `urs-inspect report`.*urs_probe", error)
+    assert not (tmp_path / "logs").exists()
+
+
+@pytest.mark.parametrize("given", [["--log-dir", "here"], ["--log-dir=here"]])
+def test_the_variable_of_the_harness_says_where_the_log_goes(
+    refused: Said, tmp_path: Path, given: list[str]
+) -> None:
+    error = refused("probe", "--model-role", "grader=urs_simulation/judge", *given)
+    assert tells(error, "--log-dir ... INSPECT_LOG_DIR")
     assert not (tmp_path / "logs").exists()
 
 
@@ -155,6 +158,6 @@ def _probe_rows(output: str) -> dict[str, list[str]]:
 def test_a_provider_that_does_not_exist_is_named_before_the_run(
     refused: Callable[..., str], tmp_path: Path
 ) -> None:
-    error = refused("probe", "--model-role", "grader=nosuch/model", "--log-dir", tmp_path / "logs")
+    error = refused("probe", "--model-role", "grader=nosuch/model")
     assert tells(error, "grader ... 'nosuch' ... nosuch/model")
     assert not (tmp_path / "logs").exists()

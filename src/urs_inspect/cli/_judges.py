@@ -3,14 +3,15 @@ nothing.
 """
 
 import math
+import os
 import subprocess
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import click
 from rich.console import Console
@@ -134,6 +135,10 @@ def _without_logs(
     _context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]
 ) -> tuple[str, ...]:
     """What goes to `inspect eval`; a log, or what else is no option or its value, is refused."""
+    if any(word.partition("=")[0] == "--log-dir" for word in given):
+        raise InputError(
+            "no option --log-dir; the environment variable INSPECT_LOG_DIR says where logs go"
+        )
     for before, word in pairwise(["", *given]):
         if not word.startswith("-") and (word.endswith(".eval") or not before.startswith("-")):
             from urs_inspect.logs._files import PACKAGE, reading_command
@@ -151,15 +156,15 @@ def _without_logs(
     required=True,
     help="The judge: grader=<model>, as for inspect eval.",
 )
-@click.option("--log-dir", default="logs/probe", show_default=True, help="Where the log goes.")
 @click.argument(
     "inspect_args", nargs=-1, type=click.UNPROCESSED, callback=_without_logs, is_eager=True
 )
-def probe(model_role: tuple[str, ...], log_dir: str, inspect_args: tuple[str, ...]) -> None:
+def probe(model_role: tuple[str, ...], inspect_args: tuple[str, ...]) -> None:
     """Give a judge constant, empty, copied and order-giving answers, and report the scores.
 
     The sample cases are used, one of each intent and language. Further options go to `inspect eval`
-    as they are, for example --max-connections 20, -T dataset=urs or -T per_kind=5.
+    as they are, for example --max-connections 20, -T dataset=urs or -T per_kind=5. The log goes to
+    the folder `probe` in INSPECT_LOG_DIR, by default in logs.
     """
     from inspect_ai.log import list_eval_logs, read_eval_log
 
@@ -169,9 +174,9 @@ def probe(model_role: tuple[str, ...], log_dir: str, inspect_args: tuple[str, ..
         )
     for argument in model_role:
         _refuse_unknown_provider(*argument.split("=", 1))
-    Path(log_dir).mkdir(parents=True, exist_ok=True)
-    # A directory of its own tells this run's log from those of earlier runs.
-    run_dir = tempfile.mkdtemp(prefix="probe-", dir=log_dir)
+    logs_dir = os.environ.get("INSPECT_LOG_DIR") or "logs"
+    # A folder of its own tells this run's log from those of earlier runs.
+    run_dir = f"{logs_dir.rstrip('/')}/probe/{uuid4().hex}"
     command = [*_PROBE, "--log-dir", run_dir]
     for role in model_role:
         command += ["--model-role", role]
