@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from rich.console import Console
@@ -183,6 +184,20 @@ def test_numbers_that_are_given_come_before_measured_ones(
     assert any("have 100 tokens" in sentence for sentence in found["assumptions"])
 
 
+def test_a_tokenizer_counts_beside_logs_and_numbers(
+    answers: Path, facts: Callable[..., Any], refused: Said, tmp_path: Path
+) -> None:
+    command = (*URS, "--model", WEAK, "--from", answers, "--from", "answer=1000", "--from")
+    assert "neither" in refused(*command, tmp_path)
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"?": 0}, unk_token="?"))
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    for given in (tmp_path, tmp_path / "tokenizer.json"):
+        found = facts(*command, given)
+        sent = found["roles"][0]["input_tokens"]
+        assert sent["low"] == sent["expected"] == 42 * 5  # a question is one word, a message four
+        assert found["roles"][0]["output_tokens"]["expected"] == 42_000
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [
@@ -230,11 +245,18 @@ def test_a_cross_validation_that_cannot_be(
         ((*URS, "--model", "m", "--model-role", "grader=[x"), "cannot read"),
         ((*URS, "--model", "m", "-T", "language=xx"), "xx"),
         ((*URS, "--model", "m", "-T", "scorer=samer", "-T", "samer=x"), "no such folder"),
-        ((*URS, "--model", "m", "--from", "nowhere"), "no log 'nowhere'"),
+        (
+            (*URS, "--model", "m", "--from", "nowhere"),
+            "no log 'nowhere' ... logs, ... answer=TOKENS, ... tokenizer.json",
+        ),
         ((*URS, "--model", "m", "--from", "reply=0"), "--from: reply: ... at least 1 ... reply=0"),
         (
             (*URS, "--model", "m", "--from", "anwser=100"),
             "anwser ... did you mean answer ... reply",
+        ),
+        (
+            (*URS, "--model", "m", "--from", "nowhere/tokenizer.json"),
+            "'nowhere/tokenizer.json' ... logs, ... answer=TOKENS, ... tokenizer.json",
         ),
         ((*URS, "--model", "m", "--from", "answer=few"), "--from: answer: ... whole number"),
         (

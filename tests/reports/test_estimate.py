@@ -232,10 +232,9 @@ def test_a_tokenizer_of_ones_own(tmp_path: Path) -> None:
     )
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    for given in (tmp_path, tmp_path / "tokenizer.json"):
-        counter = load_counter(given)
-        assert counter.count("a b c") == Amount(3, 3, 3)
-        assert "tokenizer.json" in counter.assumption
+    counter = load_counter(tmp_path / "tokenizer.json")
+    assert counter.count("a b c") == Amount(3, 3, 3)
+    assert "tokenizer.json" in counter.assumption
 
 
 def test_a_price_may_be_written_in_powers_of_ten(tmp_path: Path) -> None:
@@ -246,11 +245,10 @@ def test_a_price_may_be_written_in_powers_of_ten(tmp_path: Path) -> None:
 
 
 def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no file"):
-        load_counter(tmp_path)
-    (tmp_path / "tokenizer.json").write_text("{}")
+    file = tmp_path / "tokenizer.json"
+    file.write_text("{}")
     with pytest.raises(InputError, match=r"cannot read .*tokenizer\.json"):
-        load_counter(tmp_path)
+        load_counter(file)
 
 
 @pytest.mark.parametrize(

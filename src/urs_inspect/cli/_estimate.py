@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,21 @@ _ANSWER = "answer"
 _REPLY = "reply"
 _TOKENS = (_ANSWER, _REPLY)
 """Whose tokens `--from` can give as numbers."""
+_TOKENIZER = "tokenizer.json"
+_FORMS = (
+    f"logs, a folder of logs, {_ANSWER}=TOKENS, {_REPLY}=TOKENS, {_TOKENIZER}, a folder that has"
+    " one"
+)
+"""What `--from` takes."""
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """What an estimate is made from."""
+
+    logs: Sequence[str]
+    tokens: Mapping[str, int]  # by name, one of `_TOKENS`
+    tokenizer: Path | None
 
 
 @click.command()
@@ -57,14 +72,12 @@ _TOKENS = (_ANSWER, _REPLY)
     "--from",
     "source",
     multiple=True,
-    metavar="LOGS|NAME=TOKENS",
+    metavar="LOGS|NAME=TOKENS|TOKENIZER",
     help=(
         "Logs of urs: lengths, and spread of scores. Or tokens of an answer or a judge's reply,"
-        " answer=1000 or reply=300, which come before those of logs. May be repeated."
+        " answer=1000 or reply=300, which come before those of logs. Or a tokenizer.json, or a"
+        " folder that has one, by which tokens are counted. May be repeated."
     ),
-)
-@click.option(
-    "--tokenizer", type=click.Path(path_type=Path), help="tokenizer.json, or a folder that has one."
 )
 @click.option("--prices", type=click.Path(path_type=Path), help=f"Prices of models. {PRICES_HELP}")
 @click.option(
@@ -85,7 +98,6 @@ def estimate(
     limit: int | None,
     epochs: int,
     source: tuple[str, ...],
-    tokenizer: Path | None,
     prices: Path | None,
     against: tuple[str, ...],
     every: bool,
@@ -103,7 +115,7 @@ def estimate(
     from urs_inspect.reports.numbers._estimate import GRADER, estimate_run, with_precision
 
     name = task.removeprefix(_PREFIX)
-    logs, tokens = _lengths_given(source)
+    sources = _sources(source)
     models = _models(model)
     roles = _roles(model_role)
     found = estimate_run(
@@ -114,11 +126,11 @@ def estimate(
         roles=roles,
         limit=limit,
         epochs=epochs,
-        counter=load_counter(tokenizer),
-        lengths=_lengths(logs, tokens, models, roles.get(GRADER, ())),
+        counter=load_counter(sources.tokenizer),
+        lengths=_lengths(sources, models, roles.get(GRADER, ())),
         prices=load_prices(prices),
     )
-    found = with_precision(found, logs)
+    found = with_precision(found, sources.logs)
     actual = None
     if against:
         actual = read_actual(against, found.task, found)
@@ -183,44 +195,68 @@ def _maker(name: str) -> "Callable[[Mapping[str, Any]], Task]":
     return make
 
 
-def _lengths_given(source: Sequence[str]) -> tuple[list[str], dict[str, int]]:
-    """What lengths are taken from: logs, and numbers of tokens by name."""
+def _sources(given: Sequence[str]) -> _Sources:
+    """What the values of `--from` are, each by its form."""
     logs: list[str] = []
     tokens: dict[str, int] = {}
-    for given in source:
-        name, _, number = given.partition("=")
-        if name not in _TOKENS:
-            if number.isdecimal() and not Path(given).exists():
-                raise InputError(
-                    f"--from: unknown '{name}'{did_you_mean(name, _TOKENS)}; allowed:"
-                    f" {choices(_TOKENS)}, or logs"
-                )
-            logs.append(given)
-        elif number.isascii() and number.isdecimal() and int(number) > 0:
-            tokens[name] = int(number)
+    tokenizer = None
+    for one in given:
+        name, _, number = one.partition("=")
+        file = _tokenizer_file(Path(one))
+        if name in _TOKENS:
+            tokens[name] = _number_of_tokens(name, number)
+        elif file is not None:
+            tokenizer = file
         else:
-            raise InputError(
-                f"--from: {name}: must be a whole number of tokens of at least 1, as {name}=1000,"
-                f" got '{given}'"
-            )
-    return logs, tokens
+            _check_logs(one)
+            logs.append(one)
+    return _Sources(logs, tokens, tokenizer)
 
 
-def _lengths(
-    logs: Sequence[str],
-    tokens: Mapping[str, int],
-    models: Sequence[str],
-    judges: Sequence[str],
-) -> "Lengths":
+def _number_of_tokens(name: str, number: str) -> int:
+    """A number of tokens, as in answer=1000."""
+    if number.isascii() and number.isdecimal() and int(number) > 0:
+        return int(number)
+    raise InputError(
+        f"--from: {name}: must be a whole number of tokens of at least 1, as {name}=1000, got"
+        f" '{name}={number}'"
+    )
+
+
+def _tokenizer_file(path: Path) -> Path | None:
+    """The tokenizer that a path is or has, if any."""
+    file = path / _TOKENIZER if path.is_dir() else path
+    if file.name == _TOKENIZER and file.is_file():
+        return file
+    return None
+
+
+def _check_logs(given: str) -> None:
+    """Refuse what is neither a file nor a folder with logs."""
+    from urs_inspect.logs._files import log_files
+
+    try:
+        files = log_files([given])
+    except InputError as error:
+        name, _, _ = given.partition("=")
+        hint = did_you_mean(name, _TOKENS)
+        raise InputError(f"--from: {error}{hint}; allowed: {_FORMS}") from error
+    if not files:
+        raise InputError(
+            f"--from: neither a log nor a {_TOKENIZER} in '{given}'; allowed: {_FORMS}"
+        )
+
+
+def _lengths(sources: _Sources, models: Sequence[str], judges: Sequence[str]) -> "Lengths":
     """Lengths as measured in logs, as assumed without; a number that is given comes before both."""
     from urs_inspect.reports.numbers._costs import assumed_lengths, measured_lengths
 
-    answer = tokens.get(_ANSWER)
-    reply = tokens.get(_REPLY)
+    answer = sources.tokens.get(_ANSWER)
+    reply = sources.tokens.get(_REPLY)
     assumed = assumed_lengths(answer, reply)
-    if not logs:
+    if not sources.logs:
         return assumed
-    found = measured_lengths(logs, assumed, models=models, judges=judges or models)
+    found = measured_lengths(sources.logs, assumed, models=models, judges=judges or models)
     if answer is not None:
         found = replace(found, answer=assumed.answer, about_answers=assumed.about_answers)
     if reply is not None:

@@ -214,9 +214,10 @@ _PER_WIDE = Amount(0.6, 0.9, 1.4)
 _PER_OTHER = Amount(0.2, 0.25, 0.3)
 _PER_MESSAGE = 4
 _RULE = (
-    "Tokens are counted by rule, since no tokenizer was given (--tokenizer): {other.expected:g} for"
-    " each character, {other.low:g} to {other.high:g}, and {wide.expected:g} for each Chinese,"
-    " Japanese or Korean one, {wide.low:g} to {wide.high:g}. These rates are assumptions."
+    "Tokens are counted by rule, since no tokenizer was given (--from tokenizer.json):"
+    " {other.expected:g} for each character, {other.low:g} to {other.high:g}, and"
+    " {wide.expected:g} for each Chinese, Japanese or Korean one, {wide.low:g} to {wide.high:g}."
+    " These rates are assumptions."
 )
 
 
@@ -251,27 +252,21 @@ def load_counter(tokenizer: Path | None) -> TokenCounter:
     """A counter of tokens."""
     if tokenizer is None:
         return TokenCounter(count_by_rule, _RULE.format(other=_PER_OTHER, wide=_PER_WIDE))
-    file = tokenizer
-    if tokenizer.is_dir():
-        file = tokenizer / "tokenizer.json"
-    if not file.is_file():
-        raise InputError(
-            f"--tokenizer: no file '{file}'; allowed: a tokenizer.json, or a folder that has one"
-        )
     try:
-        loaded = import_module("tokenizers").Tokenizer.from_file(str(file))
+        loaded = import_module("tokenizers").Tokenizer.from_file(str(tokenizer))
     except ImportError as error:
         raise InputError(
-            f"--tokenizer needs the package tokenizers ({error}): pip install tokenizers"
+            f"--from {tokenizer} needs the package tokenizers ({error}): pip install tokenizers"
         ) from error
     except Exception as error:  # the library raises plain Exception for whatever a file holds
-        raise InputError(f"--tokenizer: cannot read '{file}': {error}") from error
+        raise InputError(f"--from: cannot read '{tokenizer}': {error}") from error
 
     def count(text: str) -> Amount:
         encoded = loaded.encode(text, add_special_tokens=False)
         return Amount.exactly(len(encoded.ids))
 
-    assumption = f"Tokens are counted with {file.name} of {file.parent.name}, for every model."
+    name = f"{tokenizer.name} of {tokenizer.parent.name}"
+    assumption = f"Tokens are counted with {name}, for every model."
     return TokenCounter(count, assumption)
 
 
