@@ -16,7 +16,6 @@ from tests.cli.test_annotate import queue
 
 COMMANDS = {
     "references": ("references {logs}/apple.eval -o {place}.jsonl", "output"),
-    "datasheet": ("cases datasheet sample -o {place}.md", "output"),
     "import": ("cases import {logs}/survey.csv -o {place}.jsonl", "output"),
     "annotate": (
         "annotate {logs}/apple.eval --votes {logs}/ratings --output {place}.eval",
@@ -108,11 +107,11 @@ def test_a_bad_place_is_refused_before_the_work(
 
 
 @pytest.mark.satellites
-@pytest.mark.parametrize("name", ["references", "datasheet", "annotate", "judges"])
+@pytest.mark.parametrize("name", ["references", "annotate", "judges"])
 def test_a_directory_is_no_file_to_write(
     name: str, run: Run, logs: Path, pair_folder: Path, tmp_path: Path
 ) -> None:
-    for suffix in (".jsonl", ".md", ".eval", ".csv"):
+    for suffix in (".jsonl", ".eval", ".csv"):
         (tmp_path / f"out{suffix}").mkdir()
     result = run(*words(name, tmp_path / "out", logs, pair_folder))
     assert result.exit_code in (1, 2)

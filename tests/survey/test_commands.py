@@ -37,15 +37,12 @@ def survey(tmp_path: Path) -> Path:
 
 
 def test_import(survey: Path, tmp_path: Path, said: Said, run: Run) -> None:
-    out, report, sheet, labels = (
-        tmp_path / name for name in ("cases.jsonl", "dropped.csv", "sheet.md", "map.yaml")
-    )
+    out, report, labels = (tmp_path / name for name in ("cases.jsonl", "dropped.csv", "map.yaml"))
     checks = tmp_path / "checks.yaml"
     checks.write_text("attention: {check: blue}\n", encoding="utf-8")
     labels.write_text("intents: {Fun: leisure}\n", encoding="utf-8")
     options = ("-o", out, "--report", report, "--columns", checks)
     output = said("cases", "import", survey, *options)
-    said("cases", "datasheet", out, "--report", report, "-o", sheet)
     for words in (
         "8 rows",
         "dropped: personal data",
@@ -72,7 +69,7 @@ def test_import(survey: Path, tmp_path: Path, said: Said, run: Run) -> None:
         "10,unknown intent",
         "11,attention check",
     ]
-    text = sheet.read_text(encoding="utf-8")
+    text = run("cases", "datasheet", out, "--report", report).output
     for row in (
         "| Total | 2 | 1 | 3 |",
         "| Leisure | 1 | 1 | 2 |",
@@ -84,7 +81,6 @@ def test_import(survey: Path, tmp_path: Path, said: Said, run: Run) -> None:
         "3 cases, 5 rows dropped by the import: 8 rows of the survey are accounted for.",
     ):
         assert row in text
-    assert run("cases", "datasheet", out, "--report", report).output.strip() == text.strip()
     mapped = said(
         "cases",
         "import",
@@ -195,13 +191,12 @@ def test_solve_problem_can_be_given_a_meaning(tmp_path: Path, said: Said, refuse
 
 
 def test_one_case_is_one_case(tmp_path: Path, said: Said) -> None:
-    survey, sheet = tmp_path / "survey.csv", tmp_path / "sheet.md"
+    survey = tmp_path / "survey.csv"
     survey.write_text(
         "conversation,intent,country,service\nWhich film?,Leisure,CN,X\n", encoding="utf-8"
     )
     output = said("cases", "import", survey, "-o", tmp_path / "x.jsonl")
-    said("cases", "datasheet", tmp_path / "x.jsonl", "-o", sheet)
-    output += sheet.read_text(encoding="utf-8")
+    output += said("cases", "datasheet", tmp_path / "x.jsonl")
     for words in (
         "1 row of",
         "1 case is in",

@@ -225,7 +225,9 @@ def _number_of_tokens(name: str, number: str) -> int:
 
 def _tokenizer_file(path: Path) -> Path | None:
     """The tokenizer that a path is or has, if any."""
-    file = path / _TOKENIZER if path.is_dir() else path
+    file = path
+    if path.is_dir():
+        file = path / _TOKENIZER
     if file.name == _TOKENIZER and file.is_file():
         return file
     return None
@@ -238,8 +240,10 @@ def _check_logs(given: str) -> None:
     try:
         files = log_files([given])
     except InputError as error:
-        name, _, _ = given.partition("=")
-        hint = did_you_mean(name, _TOKENS)
+        name, sign, _ = given.partition("=")
+        hint = ""
+        if sign:
+            hint = did_you_mean(name, _TOKENS)
         raise InputError(f"--from: {error}{hint}; allowed: {_FORMS}") from error
     if not files:
         raise InputError(

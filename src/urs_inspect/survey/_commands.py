@@ -94,7 +94,6 @@ def _described(dataset: str, rubric: "Rubric", vocabulary: "Vocabulary") -> "Des
 
 @cases.command()
 @click.argument("dataset")
-@click.option("-o", "--output", type=_PATH, help="The .md file to write; else it is printed.")
 @click.option(
     "--report",
     "reports",
@@ -106,10 +105,8 @@ def _described(dataset: str, rubric: "Rubric", vocabulary: "Vocabulary") -> "Des
     ),
 )
 @click.option("--rubric", help="A rubric of your own, with intents or languages of your own.")
-def datasheet(
-    dataset: str, output: Path | None, reports: tuple[Path, ...], rubric: str | None
-) -> None:
-    """Describe DATASET (a .jsonl or .csv file of cases, urs, or sample).
+def datasheet(dataset: str, reports: tuple[Path, ...], rubric: str | None) -> None:
+    """Describe DATASET (a .jsonl or .csv file of cases, urs, or sample) in Markdown.
 
     Counts of intents by language (URS paper, Table 2), the shortest questions as examples (Table
     3), services (Table 5), countries and lengths; with --report also what became no case, and why.
@@ -118,18 +115,9 @@ def datasheet(
     from urs_inspect.survey._case_file import read_reports
     from urs_inspect.survey._datasheet import datasheet as datasheet_of
 
-    if output is not None:
-        check_new_file(output, ".md")
     loaded = load_rubric(rubric)
     described = _described(dataset, loaded, vocabulary_of(loaded))
-    text = datasheet_of(described, *read_reports(reports))
-    if output is None:
-        click.echo(text)
-        return
-    write_new_file(output, text)
-    Console(soft_wrap=True, highlight=False).print(
-        f"{counted(len(described.cases), 'case')} described in {escape(str(output))}."
-    )
+    click.echo(datasheet_of(described, *read_reports(reports)))
 
 
 @cases.command("import")
