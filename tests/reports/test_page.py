@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from markupsafe import escape
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.reports.boards import HOSTILE, many_board, rich_board
 from urs_inspect._util import InputError
@@ -280,7 +280,7 @@ def test_a_link_to_a_folded_part_opens_it(browser: Browser, files: dict[str, Pat
         link = found.page.locator(f"nav a[href='#{part.get_attribute('id')}']")
         assert part.locator("> details").get_attribute("open") is None
         link.click()
-        assert part.locator("> details").get_attribute("open") is not None
+        expect(part.locator("> details")).to_have_attribute("open", "")
 
 
 @pytest.mark.browser
@@ -302,7 +302,7 @@ def test_every_part_is_reached_from_the_contents(
         last = page.locator("nav a[href^='#']").last
         part = page.locator(f"main > {last.get_attribute('href')}")
         last.click()
-        assert part.evaluate("e => e.getBoundingClientRect().top") < page.evaluate("innerHeight")
+        expect(part).to_be_in_viewport()
 
 
 _TEXTS = """() => [...document.querySelectorAll(
@@ -484,9 +484,9 @@ def test_names_stay_in_sight_while_numbers_scroll_and_figures_are_named(
         assert figure.count() == 1
         found.page.keyboard.press("Tab")
         found.page.keyboard.press("Enter")
-        assert found.page.url.endswith("#content")
+        found.page.wait_for_url("**#content")
         found.page.get_by_role("img", name="qwen/通义千问-max: 8").locator("..").tap()
-        assert found.page.evaluate(_TOLD).startswith("8.")
+        found.page.wait_for_function(f"{_TOLD}.startsWith('8.')")
 
 
 _TOLD = "JSON.parse(getComputedStyle(document.activeElement, '::after').content)"
