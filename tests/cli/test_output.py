@@ -182,9 +182,9 @@ def test_paths_of_vectors_heads_and_pairs(run: Run, folder: Path) -> None:
     )
     assert (
         str(folder / "cache")
-        in run("samer", "embed", folder / "pairs.jsonl", "--backbone", backbone).output
+        in run("samer", "embed", folder / "pairs.jsonl", "-S", f"backbone={backbone}").output
     )
-    trained = run(*common, folder / "out", "--backbone", backbone)
+    trained = run(*common, folder / "out", "-S", f"backbone={backbone}")
     assert (
         trained.exit_code == 0
         and f"in {folder / 'out'};" in trained.output

@@ -142,7 +142,7 @@ def test_a_bad_backbone_is_one_line_and_nothing_is_computed(
     write_training(data := tmp_path / "pairs.jsonl", [pair(number) for number in range(3)])
     (folder / "tokenizer.json").unlink()
     more = [str(tmp_path / "out")] if command == "train" else []
-    done = run("samer", command, str(data), "--backbone", str(folder), *more)
+    done = run("samer", command, str(data), "-S", f"backbone={folder}", *more)
     assert done.exit_code == 1 and isinstance(done.exception, SystemExit)
     [line] = [line for line in done.output.splitlines() if line.strip()]
     assert line.startswith(f"Error: backbone {folder}")

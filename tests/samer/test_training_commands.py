@@ -99,11 +99,11 @@ def call(*arguments: object) -> Result:
 
 def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, tmp_path: Path):
     out = tmp_path / "out"
-    first = call("embed", data, "--backbone", "letters")
+    first = call("embed", data, "-S", "backbone=letters")
     computed = letters.texts
-    again = call("embed", data, "--backbone", "letters")
+    again = call("embed", data, "-S", "backbone=letters")
     assert first.exit_code == again.exit_code == 0 and "0 items computed" in again.output
-    result = call("train", data, out, "--backbone", "letters", *SETTINGS)
+    result = call("train", data, out, "-S", "backbone=letters", *SETTINGS)
     assert result.exit_code == 0, result.output
     assert letters.texts == computed > 0  # nothing twice
     assert "24 pairs to fit, 6 held out" in result.output and "weights_at=query" in result.output
@@ -125,7 +125,7 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
     picture = (out / "curves.svg").read_text(encoding="utf-8")
     assert picture.startswith("<svg") and "held-out accuracy" in picture
 
-    again = call("train", data, tmp_path / "again", "--backbone", "letters", *SETTINGS)
+    again = call("train", data, tmp_path / "again", "-S", "backbone=letters", *SETTINGS)
     assert again.exit_code == 0
     for name in ("heads.safetensors", "training.json", "curves.svg"):
         assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes()
@@ -159,8 +159,8 @@ def test_the_released_codes_losses_and_a_picture_that_fails(
         "train",
         data,
         tmp_path / "o",
-        "--backbone",
-        "letters",
+        "-S",
+        "backbone=letters",
         "-S",
         "loss=released",
         *SETTINGS,
@@ -180,7 +180,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def trained(data: Path, llama: Path, out: Path, *options: str) -> Result:
     result = call(
-        "train", data, out, "--backbone", llama, "-S", "dtype=float32", *SETTINGS, *options
+        "train", data, out, "-S", f"backbone={llama}", "-S", "dtype=float32", *SETTINGS, *options
     )
     assert result.exit_code == 0, result.output
     return result
@@ -292,8 +292,8 @@ def test_pairs_without_a_usable_label_are_refused_before_anything_is_computed(
         "train",
         tmp_path / "pairs.jsonl",
         tmp_path / "out",
-        "--backbone",
-        "letters",
+        "-S",
+        "backbone=letters",
         *SETTINGS,
     )
     result = call(*command)
@@ -311,7 +311,7 @@ def test_no_altair_is_said_before_and_costs_nothing(
     )
     monkeypatch.setitem(sys.modules, "altair", None)
     out = tmp_path / "out"
-    result = call("train", data, out, "--backbone", "letters", *SETTINGS)
+    result = call("train", data, out, "-S", "backbone=letters", *SETTINGS)
     assert result.exit_code == 0, result.output
     assert tells(result.output, "no picture ... pip install")
     assert "pip install 'urs-inspect[viz]'" in result.output
@@ -321,8 +321,8 @@ def test_no_altair_is_said_before_and_costs_nothing(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--backbone", "word2vec"), "unknown similarity 'word2vec'"),
-        (("--backbone", "llm/x"), "llm"),
+        (("-S", "backbone=word2vec"), "unknown similarity 'word2vec'"),
+        (("-S", "backbone=llm/x"), "llm"),
         (("-S", "held_out=0.999"), "none to fit"),
         (("-S", "held_out=1"), "held_out ... less than 1"),
         (("-S", "learning_rate=0"), "learning_rate: ... above 0"),
@@ -334,12 +334,12 @@ def test_no_altair_is_said_before_and_costs_nothing(
 def test_what_cannot_be_used_is_one_line(
     arguments: tuple[str, ...], said: str, letters: Letters, data: Path, tmp_path: Path
 ):
-    result = call("train", data, tmp_path / "out", "--backbone", "letters", *arguments)
+    result = call("train", data, tmp_path / "out", "-S", "backbone=letters", *arguments)
     assert result.exit_code == 1 and tells(result.output, said) and "Traceback" not in result.output
     assert not (tmp_path / "out").exists()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("x", encoding="utf-8")
-    result = call("train", data, tmp_path / "out", "--backbone", "letters")
+    result = call("train", data, tmp_path / "out", "-S", "backbone=letters")
     assert result.exit_code == 1 and tells(result.output, "empty directory")
 
 
@@ -350,7 +350,7 @@ def test_a_full_disk_is_told_before_the_first_epoch(letters: Letters, data: Path
     out, before = tmp_path / "out", resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, before[1]))
     try:
-        result = call("train", data, out, "--backbone", "letters", *SETTINGS)
+        result = call("train", data, out, "-S", "backbone=letters", *SETTINGS)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert result.exit_code == 1 and tells(result.output, f"{out / 'heads.safetensors'}: no room")
@@ -371,10 +371,10 @@ def test_heads_that_cannot_be_written_where_they_should_are_told_where_they_are(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write(path, *arguments, **options)
 
-    call("train", data, tmp_path / "sound", "--backbone", "letters", *SETTINGS)
+    call("train", data, tmp_path / "sound", "-S", "backbone=letters", *SETTINGS)
     monkeypatch.setattr(heads_module, "write_tensors", full)
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    result = call("train", data, out, "--backbone", "letters", *SETTINGS)
+    result = call("train", data, out, "-S", "backbone=letters", *SETTINGS)
     assert result.exit_code == 1 and "Traceback" not in result.output
     assert (
         f"{out / 'heads.safetensors'}: cannot be written ({os.strerror(errno.ENOSPC)})"
@@ -400,7 +400,7 @@ def test_a_report_that_cannot_be_written_does_not_hide_the_heads(
         return write(path, *arguments, **options)
 
     monkeypatch.setattr(Path, "write_text", full)
-    result = call("train", data, out, "--backbone", "letters", *SETTINGS)
+    result = call("train", data, out, "-S", "backbone=letters", *SETTINGS)
     assert result.exit_code == 1 and "Traceback" not in result.output
     assert f"{out / 'training.json'}: cannot be written" in result.output
     assert str(out / "heads.safetensors") in result.output
@@ -413,5 +413,5 @@ def test_missing_torch_is_one_line(
     for name in [name for name in sys.modules if name.startswith("urs_inspect.samer._neural")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
-    result = call("train", data, tmp_path / "out", "--backbone", "letters")
+    result = call("train", data, tmp_path / "out", "-S", "backbone=letters")
     assert result.exit_code == 1 and "pip install 'urs-inspect[samer]'" in result.output

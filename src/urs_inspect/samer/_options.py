@@ -34,8 +34,9 @@ class BulkOptions(SamerOptions):
 
 
 class VectorSettings(Options):
-    """How a backbone makes vectors."""
+    """What makes vectors, and how."""
 
+    backbone: Text = "minilm"  # a directory with a Llama, or the name of an embedding model
     # of an embedding model: the vectors of query and response side by side, or one of both as text
     layout: Literal["beside", "joined"] = "beside"
     dtype: Literal["bfloat16", "float32"] = "bfloat16"  # of a Llama; its heads are served in it

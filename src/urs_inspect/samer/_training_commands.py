@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 REPORT = "training.json"
 CURVES = "curves.svg"
 _VECTOR_SETTINGS = (
-    "layout (beside; or joined: an embedding model reads query and response as one text), dtype"
+    "backbone (minilm), what makes vectors: a directory with a Llama, or an embedding model as in"
+    " `mad` (minilm, bert/DIR, model2vec/NAME, sentence_transformers/NAME, openai/NAME); layout"
+    " (beside; or joined: an embedding model reads query and response as one text); dtype"
     " (bfloat16, or float32, of a Llama; serve the heads in the same type)"
 )
 _BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
@@ -100,28 +102,16 @@ def _least_and_most(given: str) -> tuple[int, int]:
     return int(least), int(most)
 
 
-_backbone = click.option(
-    "--backbone",
-    default="minilm",
-    show_default=True,
-    help=(
-        "What makes vectors: a directory with a Llama, or an embedding model as in `mad`"
-        " (minilm, bert/DIR, model2vec/NAME, sentence_transformers/NAME, openai/NAME)."
-    ),
-)
-
-
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
-@_backbone
 @click.option(
     "-S",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help=f"A further setting: {_VECTOR_SETTINGS}. May be repeated.",
+    help=f"A setting: {_VECTOR_SETTINGS}. May be repeated.",
 )
-def embed(data: Path, backbone: str, settings: tuple[str, ...]) -> None:
+def embed(data: Path, settings: tuple[str, ...]) -> None:
     """Compute and keep the vectors of the pairs in DATA (training format).
 
     Stop it and start it again as you like.
@@ -133,7 +123,8 @@ def embed(data: Path, backbone: str, settings: tuple[str, ...]) -> None:
 
     given = check_argument("-S", named_values(settings, "-S"), VectorSettings)
     pairs = read_training(data, load_taxonomy())
-    cache, computed = _filled_cache(pairs, load_embedder(backbone, given.layout, given.dtype))
+    embedder = load_embedder(given.backbone, given.layout, given.dtype)
+    cache, computed = _filled_cache(pairs, embedder)
     say(f"{computed} items computed; {len(cache)} vectors of width {cache.width} in {cache.folder}")
 
 
@@ -191,25 +182,19 @@ def _neural(module: str) -> Any:
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.argument("out", type=click.Path(path_type=Path))
-@_backbone
 @click.option(
     "-S",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
     help=(
-        "A further setting: loss (paper, or released), epochs (3), learning_rate (5e-5), held_out"
-        " (0.1), seed (0), predictor_epochs (1, warm-up), batch (32), narrowing (1, divides the"
-        " widths of the layers), patience (2; 0 runs all epochs), weights_at (as the loss has it),"
-        f" device (cpu), {_VECTOR_SETTINGS}. May be repeated."
+        f"A setting: {_VECTOR_SETTINGS}; loss (paper, or released), epochs (3), learning_rate"
+        " (5e-5), held_out (0.1), seed (0), predictor_epochs (1, warm-up), batch (32), narrowing"
+        " (1, divides the widths of the layers), patience (2; 0 runs all epochs), weights_at (as"
+        " the loss has it), device (cpu). May be repeated."
     ),
 )
-def train(
-    data: Path,
-    out: Path,
-    backbone: str,
-    settings: tuple[str, ...],
-) -> None:
+def train(data: Path, out: Path, settings: tuple[str, ...]) -> None:
     """Train heads on the pairs in DATA (training format), and write them to OUT, a new or empty
     folder; missing vectors are computed first.
 
@@ -238,6 +223,7 @@ def train(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: already there; OUT must be a new or empty directory")
     further = dict(check_argument("-S", named_values(settings, "-S"), TrainingSettings))
+    backbone = further.pop("backbone")
     embedding = (further.pop("layout"), further.pop("dtype"))
     held_out = further.pop("held_out")
     device = further.pop("device")
