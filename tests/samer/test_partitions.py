@@ -127,10 +127,10 @@ def test_what_cannot_be_begun_is_refused(
 ) -> None:
     opening, out = stub_engine(), tmp_path / "out"
     monkeypatch.setattr(module, "find_spec", lambda _: None)
-    assert "pip install 'urs-inspect[ray]'" in score(parts, out, "--ray", "local").output
+    assert "pip install 'urs-inspect[ray]'" in score(parts, out, "-S", "ray=local").output
     assert "no file .parquet or .jsonl" in score(tmp_path / "no*.parquet", out).output
     assert tells(score(parts, parts).output, "their own")
-    assert "--workers needs --ray" in score(parts, out, "--workers", "2").output
+    assert tells(score(parts, out, "-S", "workers=2").output, "workers: ... -S ray=local")
     (parts / "2.jsonl").write_text('{"query": "q", "response": "r"}', encoding="utf-8")
     assert tells(score(parts, out).output, "2.parquet ... same file")
     (parts / "2.parquet").unlink()
@@ -190,10 +190,10 @@ def test_killed_workers_and_drivers_cost_no_row_and_change_no_byte(
             str(tmp_path / "parts"),
             str(out),
             *options,
-            "--ray",
-            "local",
-            "--workers",
-            "2",
+            "-S",
+            "ray=local",
+            "-S",
+            "workers=2",
         ]
         driver, deadline = psutil.Popen(ray, stderr=subprocess.PIPE), time.monotonic() + 600
         while len(list(out.glob("*.sqlite"))) < 2 or len(list(out.glob("*.parquet"))) <= before:

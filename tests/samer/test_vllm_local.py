@@ -274,9 +274,9 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
     assert wanted.items() <= fake.arguments.items()
     command[3] = str(tmp_path / "out")
     with_ray = CliRunner().invoke(
-        main, [*command, "--ray", "local", "-S", "engine_options={tensor_parallel_size: 2}"]
+        main, [*command, "-S", "ray=local", "-S", "engine_options={tensor_parallel_size: 2}"]
     )
-    assert tells(with_ray.output, "--ray ... one GPU")
+    assert tells(with_ray.output, "ray=... gives ... one GPU")
 
 
 @pytest.mark.parametrize("length", [None, 100])

@@ -31,6 +31,8 @@ class BulkOptions(SamerOptions):
 
     timeout: Positive | None = None  # seconds for one of five attempts at a row, of a server
     keep_failures: Flag = False  # whether rows without an answer count as failures
+    ray: Text | None = None  # `local`, `auto` or the address of a cluster; None without Ray
+    workers: Count = 1  # engines on Ray
 
 
 class VectorSettings(Options):

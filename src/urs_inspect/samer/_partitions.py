@@ -237,14 +237,15 @@ def arguments(
     if not on_ray:
         return {"samer": choice.model, "engine": choice.engine, **choice.options(), **more}, {}
     if find_spec("ray") is None:
-        raise InputError("--ray needs the package ray: pip install 'urs-inspect[ray]'")
+        raise InputError("-S ray=... needs the package ray: pip install 'urs-inspect[ray]'")
     if choice.is_server:
         raise InputError(
-            "--ray starts an engine in each worker; leave it out for a server, which has its own"
+            "-S ray=... starts an engine in each worker; leave it out for a server, which has its"
+            " own"
         )
     if (choice.engine_options or {}).get("tensor_parallel_size", 1) > 1:
         raise InputError(
-            "--ray gives each worker one GPU; leave out tensor_parallel_size, or --ray"
+            "-S ray=... gives each worker one GPU; leave out tensor_parallel_size, or ray"
         )
     name = engine_for(choice.model, engine=choice.engine, **choice.options())
     settled = ("weights_at", "bos", "dtype", "max_length", "overlong", "description")

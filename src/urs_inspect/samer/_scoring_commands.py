@@ -122,8 +122,10 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
         "How the model is run, as for the scorer samer: engine, dtype, weights_at, bos, overlong,"
         " max_length, folder, description, engine_options. For a server also timeout (600), seconds"
         " for one of five attempts at a row, and keep_failures (false): whether rows without an"
-        " answer count as failures; else they stop the command, and are tried again. May be"
-        " repeated."
+        " answer count as failures; else they stop the command, and are tried again. For many files"
+        " also ray, which scores them at once, one per worker: local starts Ray on this machine,"
+        " auto is the cluster that this machine belongs to; and workers (1), the engines on Ray,"
+        " each with a GPU (vLLM) or its share of the CPUs. May be repeated."
     ),
 )
 @click.option(
@@ -131,30 +133,7 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
     is_flag=True,
     help="Replace OUT if it is there; of many files, those of other scores.",
 )
-@click.option(
-    "--ray",
-    metavar="ADDRESS",
-    help=(
-        "Score many files at once on Ray, one per worker: local starts it on this machine, auto is"
-        " the cluster that this machine belongs to."
-    ),
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Engines on Ray, each with a GPU (vLLM) or its share of the CPUs.",
-)
-def score(
-    source: Path,
-    out: Path,
-    model: str,
-    settings: tuple[str, ...],
-    overwrite: bool,
-    ray: str | None,
-    workers: int,
-) -> None:
+def score(source: Path, out: Path, model: str, settings: tuple[str, ...], overwrite: bool) -> None:
     """Evaluate the rows of IN (.jsonl or .parquet) and write OUT (.parquet or .jsonl), one row
     each, in the same order.
 
@@ -166,12 +145,13 @@ def score(
     from urs_inspect.samer._engines.shared import EngineChoice
     from urs_inspect.samer._partitions import Scorer, arguments, find_partitions
 
-    if workers > 1 and ray is None:
-        raise click.UsageError("--workers needs --ray")
+    options = _options(model, settings)
+    ray = _ray(options.pop("ray"), options.pop("workers"))
     many = ray is not None or _names_many(source)
     partitions = find_partitions(source, out) if many else ()
     rows = None if many else _rows_to_score(source, out, overwrite)
-    options = _options(model, settings, for_workers=many)
+    if many:
+        options["model"] = _same_for_every_worker(model)
     timeout = options.pop("timeout")
     more = {"timeout": timeout} if timeout else {}
     how = {"keep_failures": options.pop("keep_failures")}
@@ -183,7 +163,7 @@ def score(
                 scorer.load()
         _say_facts(scorer.facts)
         if rows is None:
-            report = _score_many(partitions, scorer, _ray(ray, workers), overwrite, console)
+            report = _score_many(partitions, scorer, ray, overwrite, console)
         else:
             report = _score_rows(rows, out, scorer, console)
     _print_summary(report, out)
@@ -194,17 +174,24 @@ def score(
 def _ray(address: str | None, workers: int) -> tuple[str | None, int] | None:
     """Address of a cluster, None for this machine, and workers; None without Ray."""
     if address is None:
+        if workers > 1:
+            raise InputError("-S: workers: only with ray, such as -S ray=local")
         return None
     return None if address == "local" else address, workers
 
 
-def _options(model: str, settings: tuple[str, ...], *, for_workers: bool) -> dict[str, Any]:
-    """The model, and how it is run; a folder's path is the same for every worker."""
+def _same_for_every_worker(model: str) -> str:
+    """The whole path of a folder, or the address of a server."""
+    if "://" in model:
+        return model
+    return str(Path(model).expanduser().absolute())
+
+
+def _options(model: str, settings: tuple[str, ...]) -> dict[str, Any]:
+    """The model, and how it is run."""
     from urs_inspect._arguments import check as check_argument
     from urs_inspect.samer._options import BulkOptions
 
-    if for_workers and "://" not in model:
-        model = str(Path(model).expanduser().absolute())
     given = {"model": model, **named_values(settings, "-S")}
     return dict(check_argument("-S", given, BulkOptions))
 
