@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from inspect_ai import Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, write_eval_log
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
 
@@ -130,7 +130,28 @@ def test_the_command_shows_the_heaviest(tmp_path: Path, monkeypatch: pytest.Monk
     assert shown.exit_code == 0, shown.output
     assert "Style 87.5" in shown.output and "Vivid" not in shown.output
     listed = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs"), "--json"])
-    assert [one["scenario"] for one in json.loads(listed.output)] == ["leisure", "roleplay"]
+    found = json.loads(listed.output)
+    assert [one["scenario"] for one in found["weights"]] == ["leisure", "roleplay"]
+    assert found["scores"] == [] and "--json" not in shown.output
+
+
+def test_mean_scores_where_a_dimension_was_selected_are_in_the_json(tmp_path: Path):
+    log = log_of(tmp_path, *({"made": of("DIR", "response", Style=1.0)} for _ in range(2)))
+    values = ({"overall": 0.2, "Style": 0.4}, {"overall": 0.6, "Style": float("nan")})
+    for sample, value in zip(log.samples or [], values, strict=True):
+        assert sample.scores is not None
+        sample.scores["samer"] = Score(value=dict(value), metadata=sample.metadata["made"])
+    write_eval_log(log)
+    listed = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs"), "--json"])
+    found = json.loads(listed.output)
+    [scored] = found["scores"]
+    assert scored["log"] == log.location
+    assert scored["dimensions"]["overall"]["mean"]["value"] == pytest.approx(0.4)
+    assert scored["dimensions"]["Style"]["mean"]["value"] == pytest.approx(0.4)
+    assert scored["dimensions"]["Style"]["selected"] == 0.5
+    assert [one["weights"] for one in found["weights"]] == [{"Style": 1.0}]
+    shown = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs")])
+    assert "Style 100.0" in shown.output and "--json" in shown.output
 
 
 def test_logs_without_weights_are_refused(tmp_path: Path):

@@ -143,7 +143,7 @@ def score(name: str, overall: float = NAN, facts: Any = None, **dimensions: floa
 
 
 def dimensions(*scores: SampleScore) -> dict[str, DimensionScore]:
-    """What `urs-inspect samer weights --scores` reads from a log with these scores."""
+    """What `urs-inspect samer weights --json` reads from a log with these scores."""
     samples = [
         EvalSample(
             id=str(one.sample_id), epoch=number, input="", target="", scores={"samer": one.score}

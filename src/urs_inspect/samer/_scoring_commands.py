@@ -1,12 +1,10 @@
 """`urs-inspect samer check|export|score|weights`: use a checkpoint."""
 
 import json
-import math
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, redirect_stdout
-from dataclasses import asdict
 from glob import has_magic
 from itertools import groupby, islice
 from pathlib import Path
@@ -22,6 +20,8 @@ from urs_inspect.cli._output import progress_bar, table_of
 from urs_inspect.cli._values import named_values
 
 if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
     from urs_inspect.samer._bulk import BulkInput, BulkReport
     from urs_inspect.samer._export import Export
     from urs_inspect.samer._partitions import Partition, Scorer
@@ -296,68 +296,52 @@ def _print_summary(report: "BulkReport", out: Path) -> None:
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
-@click.option("--json", "as_json", is_flag=True, help="Print all dimensions as JSON.")
 @click.option(
-    "--scores",
+    "--json",
+    "as_json",
     is_flag=True,
-    help="Show the mean score of each dimension where it was selected, log by log.",
+    help=(
+        "Print all dimensions as JSON: their weights by scenario, and by log their mean scores"
+        " where they were selected."
+    ),
 )
-def weights(logs: tuple[str, ...], as_json: bool, scores: bool) -> None:
+def weights(logs: tuple[str, ...], as_json: bool) -> None:
     """Show the mean weight of each dimension by scenario in LOGS scored with SaMer (Figure 4 of its
     paper).
 
     Models, and ways of running one, have a table each.
     """
     from urs_inspect.logs._files import finished_logs, nothing_left
-    from urs_inspect.samer._report import read_dimensions, read_weights
+    from urs_inspect.reports.layout._tables import plain
+    from urs_inspect.samer._report import read_weights
 
     skipped: list[str] = []
-    finished = finished_logs(logs, skipped)
-    by_log = {}
-    if scores:
-        by_log = {log.location: read_dimensions(log) for log in finished}
-    by_scenario = [] if scores else read_weights(finished)
-    if not any(by_log.values()) and not by_scenario:
+    by_log: dict[str, dict[str, DimensionScore]] = {}
+    by_scenario = read_weights(_noting_scores(finished_logs(logs, skipped), by_log))
+    if not by_log and not by_scenario:
         raise nothing_left("no log with scores of SaMer", logs, skipped)
     for sentence in skipped:
         click.echo(sentence, err=True)  # standard output may be read as JSON
-    if scores:
-        _print_scores(by_log, as_json)
-    elif as_json:
-        click.echo(json.dumps([asdict(row) for row in by_scenario], ensure_ascii=False, indent=1))
-    else:
-        _print_weights(by_scenario)
+    if as_json:
+        scores = [{"log": log, "dimensions": found} for log, found in by_log.items()]
+        record = plain({"weights": by_scenario, "scores": scores})
+        click.echo(json.dumps(record, ensure_ascii=False, indent=1))
+        return
+    _print_weights(by_scenario)
+    if by_log:
+        say("Mean scores of the dimensions, where they were selected, by log: --json.")
 
 
-def _print_scores(by_log: "Mapping[str, Mapping[str, DimensionScore]]", as_json: bool) -> None:
-    """Print the scores of each log that has any."""
-    from urs_inspect.reports.layout._tables import plain
+def _noting_scores(
+    logs: "Iterable[EvalLog]", by_log: "dict[str, dict[str, DimensionScore]]"
+) -> "Iterator[EvalLog]":
+    """Pass logs on one by one; `by_log` gets the scores of each that has any."""
+    from urs_inspect.samer._report import read_dimensions
 
-    for log, dimensions in by_log.items():
-        if not dimensions:
-            continue
-        if as_json:
-            record = {"log": log, "dimensions": plain(dimensions)}
-            click.echo(json.dumps(record, ensure_ascii=False))
-        else:
-            say("", label=log, style="italic")
-            Console().print(_scores_table(dimensions))
-
-
-def _scores_table(dimensions: "Mapping[str, DimensionScore]") -> Table:
-    """One row for each dimension.
-
-    It has the mean score, its interval, and the share of answers it was selected for.
-    """
-    rows = []
-    for name, score in dimensions.items():
-        mean = score.mean
-        interval = "-"
-        if not math.isnan(mean.low):
-            interval = f"{mean.low:.3f} to {mean.high:.3f}"
-        rows.append([name, f"{mean.value:.3f}", interval, str(mean.n), f"{score.selected:.0%}"])
-    headings = ("dimension", "mean", "95% interval", "answers", "selected")
-    return table_of(rows, *headings, title="Mean score where selected, 0 to 1")
+    for log in logs:
+        if found := read_dimensions(log):
+            by_log[log.location] = found
+        yield log
 
 
 _HEAVIEST = 5
