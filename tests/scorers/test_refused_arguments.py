@@ -22,6 +22,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> str:
     [
         ("intent_judge", "rubric=absent.yaml", "absent.yaml"),
         ("intent_judge", "judge_language=fr", "allowed: en, zh"),
+        ("case_review", "judge_language=fr", "allowed: en, zh"),
         ("samer", "model=absent", "samer 'absent': no such folder"),
         (
             "samer",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from inspect_ai import score
 from inspect_ai.log import EvalLog, write_eval_log
 from inspect_ai.model import ChatMessage
 
@@ -15,6 +16,7 @@ from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Reply, Script, between, metric_values, output, run, samples_of
 from tests.telling import tells
 from urs_inspect.providers._simulated_judgement import key_in
+from urs_inspect.survey._case_review import case_review
 from urs_inspect.survey._review_task import urs_case_review
 
 command = run_command
@@ -69,11 +71,11 @@ def by_question(messages: list[ChatMessage]) -> str:
 
 
 def reviewed(
-    cases: Path, tmp_path: Path, judge: Script | Callable[..., Reply] = by_question, **arguments
+    cases: Path, tmp_path: Path, judge: Script | Callable[..., Reply] = by_question
 ) -> EvalLog:
     script = judge if isinstance(judge, Script) else Script(judge)
     return run(
-        urs_case_review(dataset=str(cases), **arguments),
+        urs_case_review(dataset=str(cases)),
         tmp_path / "logs",
         model=None,
         grader=script.model(),
@@ -149,15 +151,23 @@ def test_the_judge_is_asked_in_the_language_of_the_case_and_not_told_the_intent(
     cases: Path, tmp_path: Path
 ) -> None:
     judge = Script(by_question)
-    reviewed(cases, tmp_path, judge)
+    log = reviewed(cases, tmp_path, judge)
     asked = {
         between(seen[1].text, "<question>", "</question>"): seen[0].text for seen in judge.seen
     }
     assert asked["推荐一首歌"].startswith("人们") and asked["Which film?"].startswith("You review")
     assert len(judge.seen) == 4 and {config.temperature for config in judge.configs} == {0}
     judge = Script(by_question)
-    reviewed(cases, tmp_path / "two", judge, judge_language="zh")
+    again = score(
+        log,
+        case_review(judge_language="zh"),
+        model_roles={"grader": judge.model()},
+        action="overwrite",
+        display="none",
+    )
+    assert len(judge.seen) == 4
     assert all(seen[0].text.startswith("人们") for seen in judge.seen)
+    assert metric_values(again, "case_review")["passed"] == 0.5
 
 
 def test_replies_without_the_key_are_counted_by_judge_and_warned_of(

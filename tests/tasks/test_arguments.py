@@ -374,11 +374,6 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ("urs_assistants", {"cases": "sample_factual_qa_en_1,nope"}, "the data has no case nope"),
     (
         "urs_case_review",
-        {"judge_language": "fr"},
-        "judge_language: unknown value 'fr'; allowed: en, zh",
-    ),
-    (
-        "urs_case_review",
         {"intents": "leisure"},
         "intents: is no longer an argument; use `--sample-id`, or a file of these cases",
     ),
@@ -389,6 +384,23 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
         "search: is no longer an argument; use -T assistant='{kind: ..., search: ...}'",
     ),
     ("judge_twins", {"judge_language": "en"}, "judge_language: is no longer an argument; use -T"),
+    (
+        "urs_assistants",
+        {"judge_language": "zh"},
+        "judge_language: is no longer an argument; use `inspect score LOG --scorer"
+        " urs_inspect/intent_judge -S judge_language=...`",
+    ),
+    (
+        "urs_assistants",
+        {"judge_calls": {"attempts": 3}},
+        "judge_calls: is no longer an argument; use `inspect score LOG --scorer",
+    ),
+    (
+        "urs_case_review",
+        {"judge_language": "zh"},
+        "judge_language: is no longer an argument; use `inspect score LOG --scorer"
+        " urs_inspect/case_review -S judge_language=...`",
+    ),
     ("judge_rating", {"seed": 1}, "seed: is no longer an argument; use `--sample-shuffle"),
     ("urs_case_review", {"seed": 1}, "seed: is no longer an argument; use `--sample-shuffle"),
     ("urs_assistants", {"ids": "a"}, "ids: is no longer an argument; use -T cases=<ids>"),

@@ -12,8 +12,6 @@ from pydantic import GetPydanticSchema
 from urs_inspect._arguments import (
     ALL,
     Count,
-    JudgeCall,
-    JudgeCallOptions,
     Names,
     Natural,
     Options,
@@ -66,8 +64,6 @@ def urs_assistants(
     language: Names = ALL,
     references: Text | None = None,
     prompt: Text | None = None,
-    judge_language: Text | None = None,
-    judge_calls: JudgeCall | None = None,
     seed: Natural = 0,
 ) -> Task:
     """Answers by a search engine, a model with its pages, or a translator, judged as usual.
@@ -93,22 +89,11 @@ def urs_assistants(
         references: Reference answers in place of those of the data: a file of `urs-inspect
             references`, or the log of a run of `urs_references`.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
-        judge_language: Language of the judge's prompt; by default that of each case.
-        judge_calls: How judges are called, by default `{attempts: 2, temperature: 0}`: `attempts`,
-            how often one is asked at most when its reply cannot be read; `temperature`, unless the
-            role sets one, null for the provider's default.
         seed: Seed of the choice of factual cases.
     """
     loaded = load_rubric(None, prompt)
-    calls = JudgeCallOptions.read(judge_calls)
     asked_of = AssistantOptions.model_validate(assistant)
     kind = _kind(cases, asked_of.kind)
-    judge = intent_judge(
-        prompt=prompt,
-        judge_language=judge_language,
-        attempts=calls.attempts,
-        temperature=calls.temperature,
-    )
     answer = _solver(asked_of)
     intents = ALL if kind is None else _INTENTS[kind]
     chosen = choose_cases(loaded, dataset, language, intents, seed=seed, references=references)
@@ -132,7 +117,7 @@ def urs_assistants(
             [case_to_sample(case, loaded) for case in taken], name=chosen.data.name
         ),
         solver=answer,
-        scorer=[judge, judge_outcome()],
+        scorer=[intent_judge(prompt=prompt), judge_outcome()],
         version=URS_VERSION,
         headline_metric=HEADLINE,
         display_name="URS assistants",

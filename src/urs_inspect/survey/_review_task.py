@@ -13,7 +13,7 @@ from urs_inspect.survey._case_review import CRITERIA, case_review, the_judge
 from urs_inspect.tasks._urs_cases import choose_cases
 from urs_inspect.tasks._viewer import sample_list
 
-URS_CASE_REVIEW_VERSION = "3-D"
+URS_CASE_REVIEW_VERSION = "3-E"
 """Comparability and interface of the task: the number changes when reviews do, the letter when
 arguments do.
 """
@@ -24,7 +24,6 @@ arguments do.
 def urs_case_review(
     dataset: Text,
     rubric: Text | None = None,
-    judge_language: Text | None = None,
     judge_calls: JudgeCall | None = None,
     lenient: Flag = False,
 ) -> Task:
@@ -41,7 +40,6 @@ def urs_case_review(
         dataset: Path of a file that `urs-inspect cases import` wrote, or any cases; they need no
             references.
         rubric: Path of a YAML file with intents, criteria or languages of your own.
-        judge_language: Language of the prompt, `en` or `zh`; by default that of each case.
         judge_calls: How judges are called, by default `{attempts: 2, temperature: 0}`: `attempts`,
             how often one is asked at most when its reply cannot be read; `temperature`, unless the
             role sets one, null for the provider's default.
@@ -49,12 +47,7 @@ def urs_case_review(
     """
     loaded = load_rubric(rubric)
     calls = JudgeCallOptions.read(judge_calls)
-    scorer = case_review(
-        rubric=rubric,
-        judge_language=judge_language,
-        attempts=calls.attempts,
-        temperature=calls.temperature,
-    )
+    scorer = case_review(rubric=rubric, attempts=calls.attempts, temperature=calls.temperature)
     if roles_known():
         the_judge()
     chosen = choose_cases(loaded, dataset, lenient=lenient, need_references=False)
