@@ -18,6 +18,8 @@ from tests.annotation.samples import ballot, ballots, rating, shown_logs
 from tests.ballot_files import write_ballots
 from tests.cli.conftest import Run, Said, cells_of
 from tests.reports.judged_logs import answered, judgement, write_judged
+from tests.reports.mad_logs import ballot as battle
+from tests.reports.mad_logs import judged, write_log
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.annotation._rating_queue import ToRate, draw
@@ -130,6 +132,17 @@ def test_without_votes_or_ratings_the_report_says_so(
         run("annotate", logs, "--votes", tmp_path / "none", "--report").output
         == "No ratings yet.\n"
     )
+
+
+def test_the_report_on_ratings_names_logs_of_mad_that_it_did_not_use(
+    run: Run, logs: Path, ratings: Path, tmp_path: Path
+) -> None:
+    votes = write_log(tmp_path / "mad.eval", judged(battle("q", "p/apple", "p/pear"), 1.0))
+    result = run("annotate", logs, votes, "--votes", ratings, "--report")
+    assert result.exit_code == 0, result.output
+    said, *_ = result.output.splitlines()
+    assert tells(said, "1 log was left out ... urs_inspect/mad")
+    assert tells(result.output, "18 ratings ... answers")
 
 
 ODD_LOGS: dict[str, Any] = {

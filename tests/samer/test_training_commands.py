@@ -131,6 +131,12 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
         assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes()
 
 
+def test_annotate_with_one_name_says_in_one_line_how_it_is_written(tmp_path: Path):
+    result = call("annotate", tmp_path / "logs")
+    assert result.exit_code == 1 and len(result.output.splitlines()) == 1
+    assert tells(result.output, "missing ... urs-inspect samer annotate LOGS... OUT")
+
+
 @pytest.mark.parametrize(
     ("trained_weights", "warned"), [(0.709, True), (0.718, False), (0.8, False)]
 )

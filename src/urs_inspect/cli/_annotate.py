@@ -308,6 +308,8 @@ def _rating(
         **options,
     )
     campaign = RatingCampaign(queue, loaded, ratings, people, plan)
+    for sentence in skipped:
+        console.print(escape(sentence))
     if report:
         _print_ratings(campaign, console)
         return None
@@ -315,8 +317,7 @@ def _rating(
         f"; the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
     )
     models = counted(len({answer.model for answer in answers}), "model")
-    for sentence in (*skipped, f"{counted(len(answers), 'answer')} of {models}{first}."):
-        console.print(escape(sentence))
+    console.print(escape(f"{counted(len(answers), 'answer')} of {models}{first}."))
     return campaign
 
 

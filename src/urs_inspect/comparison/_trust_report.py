@@ -105,8 +105,9 @@ def _about(
         " of its own."
     )
     yield (
-        "A judge is sure where its score is far from the middle of the scale, as where orders and"
-        " repeats agree, and near to those of the judges above it."
+        "A judge counts as surer of a score the farther it is from the middle of the scale, and the"
+        " nearer to the scores of the judges listed before it. The mean over orders or repeats is"
+        " far from the middle only where these agree."
     )
     if budget is not None:
         chance = share(found.shown.chance(budget))

@@ -44,7 +44,7 @@ _BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
 
 
 @click.command()
-@click.argument("logs", nargs=-1, required=True)
+@click.argument("logs", metavar="LOGS...", nargs=-1)
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "--per-scenario",
@@ -61,6 +61,11 @@ def annotate(logs: tuple[str, ...], out: Path, per_scenario: str) -> None:
     from urs_inspect.samer._report import read_annotations
     from urs_inspect.samer._training import balance, write_training
 
+    if not logs:
+        raise InputError(
+            f"LOGS or OUT is missing, only '{out}' is named: urs-inspect samer annotate LOGS..."
+            " OUT.jsonl"
+        )
     least, most = _least_and_most(per_scenario)
     if out.exists():
         raise InputError(f"{out}: already there; move it away, or name another file")
