@@ -154,9 +154,9 @@ def one_lead(case: Case, questions: int, answers: int, seed: int) -> str:
 def padded_twins(
     level: Floats, doublings: Floats, case: Case, answers: int, generator: np.random.Generator
 ) -> list[ScoredTwin]:
-    """Padded twins of some answers of B, each at most twice, and what B lacks of A, as in the task."""
+    """Padded twins of some answers of B, each at most three times, and what B lacks of A."""
     twins = []
-    of_b = min(2 * len(level), answers)
+    of_b = min(3 * len(level), answers)
     for model, (name, number) in enumerate({"p/a": answers - of_b, "p/b": of_b}.items()):
         chosen = np.resize(generator.permutation(len(level)), number)
         start = judged(level[chosen, model], doublings[chosen, model], case, generator)

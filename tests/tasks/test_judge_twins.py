@@ -196,18 +196,18 @@ def test_as_many_answers_as_are_named_show_a_shift_that_counts(logs: Path, tmp_p
     [
         ((90, 90, 90), 60, (30, 30, 0)),
         ((90, 20, 90), 60, (30, 30, 0)),
-        ((3, 90, 90), 60, (6, 54, 0)),
-        ((90, 3, 90), 60, (54, 6, 0)),
-        ((20, 20, 90), 90, (40, 40, 10)),
-        ((20, 20, 5), 100, (40, 40, 10)),
+        ((3, 90, 90), 60, (9, 51, 0)),
+        ((90, 3, 90), 60, (51, 9, 0)),
+        ((20, 20, 90), 130, (60, 60, 10)),
+        ((20, 20, 5), 150, (60, 60, 15)),
         ((90, 90, 1), 61, (31, 30, 0)),
-        ((1, 1, 1), 60, (2, 2, 2)),
+        ((1, 1, 1), 60, (3, 3, 3)),
         ((90, 90, 90), 2, (1, 1, 0)),
         ((0, 0, 90), 60, (0, 0, 60)),
-        ((0, 0, 20), 60, (0, 0, 40)),
+        ((0, 0, 20), 90, (0, 0, 60)),
     ],
 )
-def test_the_model_that_writes_most_gives_what_others_lack_when_each_answer_was_drawn_twice(
+def test_the_model_that_writes_most_gives_what_others_lack_when_each_answer_was_drawn_three_times(
     logs: Path, answers: tuple[int, ...], n: int, drawn: tuple[int, ...]
 ) -> None:
     found = lengthy(logs, answers)
@@ -244,7 +244,7 @@ def test_the_same_seed_draws_the_same(logs: Path) -> None:
     assert drawn(1) == drawn(1) != drawn(2)
 
 
-def test_an_answer_that_is_drawn_twice_has_different_twins(tmp_path: Path) -> None:
+def test_an_answer_that_is_drawn_again_has_different_twins(tmp_path: Path) -> None:
     sentences = " ".join(f"Sentence {number} says this." for number in range(12))
     answers(tmp_path, "one", longer=sentences)
     task = judge_twins(answers=str(tmp_path), kinds="padded_half", n=90)
@@ -253,8 +253,8 @@ def test_an_answer_that_is_drawn_twice_has_different_twins(tmp_path: Path) -> No
         facts = sample.metadata or {}
         if facts["twin"] == "padded_half":
             texts[facts["question"]].append(facts["answer"])
-    assert all(len(drawn) == 2 for drawn in texts.values())
-    assert sum(first != second for first, second in texts.values()) > len(texts) / 2
+    assert {len(drawn) for drawn in texts.values()} == {2, 3}
+    assert sum(len(set(drawn)) > 1 for drawn in texts.values()) > len(texts) / 2
 
 
 def test_a_report_names_what_padding_pays_and_corrects_the_lead(logs: Path, tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_graded_answers_are_graded_again_by_the_same_prompt(given: Any, tmp_path
     )
     rows = metric_values(log, "judged_again")
     assert rows["padded_double"] == 0.5 and rows["flattery"] == 0.0
-    assert len(script.seen) == 2 * QUESTIONS * 5  # each answer twice
+    assert len(script.seen) == 3 * QUESTIONS * 5  # each answer three times
     assert all(seen[-1].text.startswith("Look, this: What is") for seen in script.seen)
     found = read_twins(log)
     assert found.scale == (0.0, 1.0) and given.__name__ in found.judged_by

@@ -69,7 +69,7 @@ logger = getLogger(__name__)
 
 JUDGE_TWINS_VERSION = "3-C"
 """The number changes when twins or prompts do, the letter when arguments do."""
-_DRAWS = 2
+_DRAWS = 3
 """How often an answer is drawn at most, each time with other twins."""
 _FEWEST = 6
 """Answers of a kind below which there is no interval."""
@@ -105,7 +105,7 @@ def judge_twins(
             separated by commas.
         n: How many answers, at most, spread over the scores of each model; of several models, the
             one that writes most gives what the others lack. Where there are fewer, answers are
-            judged a second time, with other twins.
+            drawn up to three times, with other twins.
         rubric: Path of the rubric of the logs, where it is not the one that these name.
         prompt: Path of the frame of the judge's prompt, likewise.
         structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or
