@@ -8,6 +8,9 @@ import os
 # machine has cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# For each run the harness starts a server through which the run can be controlled; no test does.
+os.environ.setdefault("INSPECT_EVAL_CTL_SERVER", "false")
+
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import metadata

@@ -79,15 +79,15 @@ def test_labels_turn_an_order_that_the_judge_reversed(tmp_path: Path) -> None:
 
 def test_intervals_hold_the_truth_and_differences_too(tmp_path: Path) -> None:
     """200 studies with 30 labels a model and a judge that is partial to one model."""
+    # Over many questions of this kind.
+    many, _ = truth_and_judge(9, 200_000)
+    means = dict(zip(MODELS, many.mean(axis=0), strict=True))
     held = []
     for seed in range(200):
         right, judge = truth_and_judge(seed, 200, bias=(0.0, 0.1, 0.4))
         chosen = np.random.default_rng(seed).choice(200, 30, replace=False)
         people = read(tmp_path, rows_of(right, chosen))
         _, corrected, _ = compare_with_people(frame(judge), people, rounds=300, seed=seed)
-        # Over many questions of this kind.
-        many, _ = truth_and_judge(9, 200_000)
-        means = dict(zip(MODELS, many.mean(axis=0), strict=True))
         mean: Any
         for name, mean in corrected.over_all["corrected"].items():
             held.append(mean.low <= means[str(name)] <= mean.high)

@@ -31,16 +31,14 @@ CASES = 42
 
 
 def answer_log(tmp_path: Path, name: str, reply: Any = None, **options: Any) -> EvalLog:
-    """A run of `urs` whose answers are "<name> answers <question>"; nobody needs its judge."""
+    """A run of `urs` whose answers are "<name> answers <question>" and are not judged."""
 
     def say(messages: list[ChatMessage]) -> Reply:
         return f"{name} answers {messages[-1].text}"
 
     model = Script(reply or say).model(name)
     arguments = {"dataset": "sample", **options.pop("arguments", {})}
-    return run(
-        urs(**arguments), tmp_path / "answers", model=model, grader=Script("{}").model(), **options
-    )
+    return run(urs(**arguments), tmp_path / "answers", model=model, score=False, **options)
 
 
 def reference_log(tmp_path: Path, name: str, reply: Any = None, **options: Any) -> EvalLog:
