@@ -12,6 +12,9 @@ DOCS_BIN := $(DOCS_VENV)/bin
 .PHONY: demo test test-core test-ray test-vllm test-package bench lint types contracts check docs example pictures build lock clean
 .DEFAULT_GOAL := help
 
+# Some images set it; then every process of the tests compiles the sources and the tests again.
+unexport PYTHONDONTWRITEBYTECODE
+
 help:
 	@echo "make demo    install into $(VENV) and run URS with simulated models"
 	@echo "make test    the test suite without what needs vLLM or starts Ray"

@@ -26,6 +26,8 @@ from urs_inspect.tasks import judge_rating
 
 UNIT = (0.0, 1.0)
 NUMBER = 300
+JUDGED = 160
+"""Answers that a judge is asked about; of the others only the scores are written."""
 
 
 def letters(values: Any) -> list[str]:
@@ -70,7 +72,7 @@ def log_of_sure_judge(folder: Path, verdicts: Any, chances: Any, by: str) -> str
             made.choices[0].logprobs = Logprobs(content=said)
         return made
 
-    samples = [Sample(id=place, input=f"<<{place}>>?", target="x") for place in range(NUMBER)]
+    samples = [Sample(id=n, input=f"<<{n}>>?", target="x") for n in range(len(verdicts))]
     task = Task(MemoryDataset(samples), solver=say("x"), scorer=[match(), model_graded_qa()])
     if by == "role":
         grader = Script(reply).model("sure", logprobs=True)
@@ -294,13 +296,13 @@ def test_a_judge_of_right_and_wrong_is_taken_where_its_log_probabilities_are_hig
 ) -> None:
     """The part of the replies that have log probabilities; without any nothing is taken."""
     generator = np.random.default_rng(7)
-    right = generator.random(NUMBER) < 0.6
-    easy = np.arange(NUMBER) % 4 > 0
-    verdicts = np.where(easy | (generator.random(NUMBER) < 0.5), right, ~right)
-    chances = np.where(easy, 0.9, 0.3) + 0.09 * generator.random(NUMBER)
-    chances[generator.random(NUMBER) >= known] = np.nan
+    right = generator.random(JUDGED) < 0.6
+    easy = np.arange(JUDGED) % 4 > 0
+    verdicts = np.where(easy | (generator.random(JUDGED) < 0.5), right, ~right)
+    chances = np.where(easy, 0.9, 0.3) + 0.09 * generator.random(JUDGED)
+    chances[generator.random(JUDGED) >= known] = np.nan
     log = log_of_sure_judge(tmp_path, verdicts, chances, by)
-    rows = [(place, "mockllm/answers", "C" if right[place] else "I") for place in range(200)]
+    rows = [(place, "mockllm/answers", "C" if right[place] else "I") for place in range(120)]
     asked = ("trust", log, "--human", labels(tmp_path, rows), "--at-least", 0.9)
     found = facts(*asked, "--scorer", "model_graded_qa")
     [row] = found["tables"]["judges"]
