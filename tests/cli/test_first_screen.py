@@ -41,10 +41,10 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     return run
 
 
-@pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def ten_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ten models with long names, some answers without a score, and files that do not count."""
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path_factory.mktemp("ten_models")
     for number in range(10):
         samples = [
             answered(
@@ -57,9 +57,16 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             for place, group in enumerate(_GROUPS * 6)
         ]
         name = f"provider/a-model-with-a-rather-long-name-{number}"
-        write_judged(tmp_path / "logs" / f"{number}.eval", *samples, model=name)
+        write_judged(folder / "logs" / f"{number}.eval", *samples, model=name)
     for place in range(5):
-        (tmp_path / "logs" / f"cut{place}.eval").write_text(f"no log {place}")
+        (folder / "logs" / f"cut{place}.eval").write_text(f"no log {place}")
+    return folder
+
+
+@pytest.fixture
+def logs(ten_models: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The logs of ten models, named as from their folder; no test changes them."""
+    monkeypatch.chdir(ten_models)
     return Path("logs")
 
 

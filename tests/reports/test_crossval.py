@@ -220,7 +220,7 @@ def test_replies_without_the_key_are_counted_by_evaluator(
 
 def test_epochs_and_a_limit_that_leaves_cells_short(tmp_path: Path, places: dict[str, Any]) -> None:
     """One of the answers is so long that the summary of its sample is cut."""
-    answer_log(tmp_path, "L", "Long. " * 5000)
+    answer_log(tmp_path, "L", "Long. " * 5000, limit=2)
     judge = Script([final(7), final(5)])
     log = crossval(tmp_path, places, {"C": judge}, {"cases": 2, "folds": 2}, limit=5, epochs=2)
     table = read(log).judgements

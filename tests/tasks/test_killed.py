@@ -31,8 +31,8 @@ def test_a_cross_validation_that_failed_half_way_is_resumed_without_asking_again
     cases, judges = 6, ("openai-api/local/one", "openai-api/local/two")
     size, broken = cases * 2 * 2 * 2, {"now"}
     for name in "AB":
-        answer_log(tmp_path, name)
-    references = reference_log(tmp_path, "A").location
+        answer_log(tmp_path, name, limit=cases)
+    references = reference_log(tmp_path, "A", limit=cases).location
 
     def evaluate() -> tuple[bool, EvalLog]:
         task = urs_crossval(

@@ -234,7 +234,7 @@ def test_what_it_costs_is_said_before_and_more_cases_than_there_are_are_all(
 def test_a_copy_in_place_of_a_second_output_is_noticed(
     tmp_path: Path, places: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    log = answer_log(tmp_path / "more", "A")
+    log = answer_log(tmp_path / "more", "A", limit=6)
     task = urs_crossval(
         places["answers"],
         log.location,
@@ -289,7 +289,7 @@ def test_judgements_that_fail_have_no_score_and_a_reason(
 
 
 def test_an_empty_answer_has_the_lowest_score_without_a_call(tmp_path: Path) -> None:
-    answer_log(tmp_path, "A", " ")
+    answer_log(tmp_path, "A", " ", limit=3)
     judge = Script(final(7))
     places = {"answers": str(tmp_path / "answers"), "references": "dataset"}
     log = crossval(tmp_path, places, {"C": judge}, {"cases": 3})
@@ -304,7 +304,7 @@ def _unanswered(tmp_path: Path) -> str:
     def reply(messages: list[ChatMessage]) -> Reply:
         return RuntimeError("down") if messages[-1].text in first else "An answer."
 
-    log = answer_log(tmp_path, "A", reply, fail_on_error=False)
+    log = answer_log(tmp_path, "A", reply, fail_on_error=False, limit=6)
     assert log.status == "success"
     return log.location
 
@@ -364,8 +364,8 @@ def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
 
 def test_answers_that_were_judged_with_other_references_serve_together(tmp_path: Path) -> None:
     references = reference_log(tmp_path, "J").location
-    answer_log(tmp_path, "A")
-    answer_log(tmp_path, "B", arguments={"references": references})
+    answer_log(tmp_path, "A", limit=6)
+    answer_log(tmp_path, "B", arguments={"references": references}, limit=6)
     task = urs_crossval(
         str(tmp_path / "answers"), "dataset", dataset="sample", cases=6, evaluators="x"
     )
