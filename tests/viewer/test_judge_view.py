@@ -31,6 +31,7 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         log_dir=str(tmp_path_factory.mktemp("logs")),
         limit=40,
         display="none",
+        log_realtime=False,
     )
     assert log.status == "success"
     return Path(log.location.removeprefix("file://"))

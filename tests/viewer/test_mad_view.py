@@ -25,6 +25,7 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         model_roles={"contestant": list(_MODELS), "grader": "urs_simulation/judge"},
         log_dir=str(tmp_path_factory.mktemp("logs")),
         display="none",
+        log_realtime=False,
     )
     assert log.status == "success"
     return Path(log.location.removeprefix("file://"))

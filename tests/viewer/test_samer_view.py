@@ -33,6 +33,7 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         limit=12,
         log_dir=str(tmp_path_factory.mktemp("logs")),
         display="none",
+        log_realtime=False,
     )
     assert log.status == "success"
     return Path(log.location.removeprefix("file://"))
