@@ -35,6 +35,7 @@ settings.load_profile("ci")  # another one: pytest --hypothesis-profile=thorough
 
 
 _LONGEST = (
+    *("comparison/test_trust", "comparison/test_people"),
     *(
         "tasks/test_urs",
         "tasks/test_judge_pairwise",
@@ -57,6 +58,8 @@ _LONGEST = (
         "tasks/test_mad_killed",
     ),
     *("lmeval_tasks/test_command", "cli/test_estimate", "cli/test_start"),
+    *("cli/test_reports", "cli/test_first_screen", "reports/test_judge_checks"),
+    *("reports/test_corrected", "judging/test_sanitize", "reports/test_cautions"),
 )
 
 
