@@ -16,12 +16,13 @@ from tests.telling import tells
 from urs_inspect.cli._estimate import print_actual
 from urs_inspect.cli._first_screen import LINES
 from urs_inspect.reports.numbers._actual_use import Actual, ActualUse
-from urs_inspect.reports.numbers._costs import Amount
-from urs_inspect.reports.numbers._estimate import RoleEstimate, RunEstimate
+from urs_inspect.reports.numbers._costs import Amount, LengthSources
+from urs_inspect.reports.numbers._estimate import Assumptions, RoleEstimate, RunEstimate
 from urs_inspect.tasks import urs
 from urs_inspect.tasks.urs_crossval import urs_crossval
 
 URS = ("estimate", "urs", "-T", "dataset=sample")
+NOTHING = Assumptions(None, LengthSources(), frozenset(), judges_itself=False, samples_run=1846)
 WEAK, JUDGE, OTHER = "urs_simulation/weak", "urs_simulation/judge", "urs_simulation/quality-9"
 
 
@@ -99,7 +100,7 @@ def test_what_it_took_is_whole_and_in_the_order_of_the_estimate(
     names = ["openrouter/anthropic/claude-sonnet-4-0", "openrouter/openai/gpt-4o-mini-2024-07-18"]
     judge = "openrouter/google/gemini-2.5-pro"
     roles = (*[role(name, 1846, 1) for name in names], role(judge, 1846, 2, "grader"))
-    found = RunEstimate("urs", 1846, 1, roles, None, (*names, judge), ())
+    found = RunEstimate("urs", 1846, 1, roles, None, (*names, judge), NOTHING)
     used = [
         Actual("grader", judge, 4_018_735, 500_425, 3692, 1234.5),
         Actual("model", "p/other", 1, 2, 3, None),

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.numbers._estimate`."""
+"""Tests of `urs_inspect.reports.numbers._estimate` and of the sentences made from it."""
 
 import json
 import math
@@ -48,13 +48,18 @@ from urs_inspect.reports.numbers._estimate import (
     estimate_run,
     with_precision,
 )
+from urs_inspect.reports.words._estimate import (
+    about_answers,
+    about_judgements,
+    assumption_sentences,
+)
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats._power import smallest_difference
 from urs_inspect.tasks import mad, md_eval, urs, urs_references
 
 BUILDER = PromptBuilder(load_rubric())
-WORDS = TokenCounter(lambda text: Amount.exactly(len(text.split())), "Words.")
+WORDS = TokenCounter(lambda text: Amount.exactly(len(text.split())), "words")
 PAIRS: dict[str, Any] = {
     "models": ["m"],
     "roles": {},
@@ -131,7 +136,7 @@ def test_without_a_judge_each_model_judges_itself_and_that_is_said() -> None:
         ("grader", "m"),
         ("grader", "n"),
     ]
-    assert any("judges itself" in sentence for sentence in found.assumptions)
+    assert any("judges itself" in sentence for sentence in assumption_sentences(found))
 
 
 def test_given_lengths_take_the_place_of_assumptions() -> None:
@@ -145,9 +150,6 @@ def test_each_model_and_each_judge_has_its_own_lengths() -> None:
         answer=lambda model, _language, _reference: Amount.exactly({"m": 10, "n": 30}[model]),
         judgement=lambda judge, _language: Amount.exactly({"j": 100, "k": 300}[judge]),
         verdict=Amount.exactly(1),
-        about_answers=(),
-        about_judgements=(),
-        about_verdicts=(),
     )
     found = of(
         [sample(), sample()], models=["m", "n"], roles={"grader": ["j", "k"]}, lengths=lengths
@@ -174,8 +176,10 @@ def test_only_what_matters_is_assumed() -> None:
     pairs = estimate_run(
         "md_eval", lambda _: md_eval(), {}, **PAIRS, limit=2, lengths=assumed_lengths()
     )
-    assert not any("An answer is" in sentence for sentence in pairs.assumptions)
-    assert not any("for each verdict" in sentence for sentence in of([sample()]).assumptions)
+    assert not any("An answer is" in sentence for sentence in assumption_sentences(pairs))
+    assert not any(
+        "for each verdict" in sentence for sentence in assumption_sentences(of([sample()]))
+    )
 
 
 @pytest.mark.data
@@ -186,7 +190,7 @@ def test_an_even_selection_has_the_lengths_of_all_samples(monkeypatch: pytest.Mo
     selected = estimate_run("urs", lambda _: urs(), {}, **options)
     monkeypatch.setattr(estimate, "_MOST", 10_000)
     everything = estimate_run("urs", lambda _: urs(), {}, **options)
-    assert any("100 of 150" in sentence for sentence in selected.assumptions)
+    assert any("100 of 150" in sentence for sentence in assumption_sentences(selected))
     for some, whole in zip(selected.roles, everything.roles, strict=True):
         for name in ("calls", "input_tokens", "output_tokens"):
             for end in ("low", "expected", "high"):
@@ -215,7 +219,9 @@ def test_lows_are_never_above_highs_and_assumptions_are_sentences() -> None:
     for one in found.roles:
         for amount in (one.calls, one.input_tokens, one.output_tokens):
             assert 0 < amount.low <= amount.expected <= amount.high
-    assert all(sentence.endswith(".") and "{" not in sentence for sentence in found.assumptions)
+    assert all(
+        sentence.endswith(".") and "{" not in sentence for sentence in assumption_sentences(found)
+    )
 
 
 @pytest.mark.parametrize(
@@ -234,7 +240,7 @@ def test_a_tokenizer_of_ones_own(tmp_path: Path) -> None:
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     counter = load_counter(tmp_path / "tokenizer.json")
     assert counter.count("a b c") == Amount(3, 3, 3)
-    assert "tokenizer.json" in counter.assumption
+    assert counter.tokenizer and "tokenizer.json" in counter.tokenizer
 
 
 def test_a_price_may_be_written_in_powers_of_ten(tmp_path: Path) -> None:
@@ -383,7 +389,7 @@ def test_lengths_measured_in_a_log_give_back_its_usage(run: EvalLog) -> None:
     assert received.low < received.expected < received.high
     judged = role(found, "grader", "urs_simulation/judge")[2]
     assert judged.expected == pytest.approx(1.01 * actual["grader"].output_tokens, rel=1e-6)
-    assert any("urs_simulation/strong" in sentence for sentence in found.assumptions)
+    assert any("urs_simulation/strong" in sentence for sentence in assumption_sentences(found))
 
 
 def test_logs_of_one_model_are_one_entry(run: EvalLog, tmp_path: Path) -> None:
@@ -406,7 +412,7 @@ def test_logs_of_one_model_are_one_entry(run: EvalLog, tmp_path: Path) -> None:
 
 def test_the_judges_prompt_is_estimated_as_it_was_sent(run: EvalLog) -> None:
     # The simulated provider counts a token for every four characters of what it is sent.
-    quarter = TokenCounter(lambda text: Amount.exactly(len(text) / 4), "Quarters.")
+    quarter = TokenCounter(lambda text: Amount.exactly(len(text) / 4), "quarters")
     found = of(CASES, counter=quarter, lengths=measured_lengths([run.location], assumed_lengths()))
     [judge] = [one for one in read_actual([run.location], "urs").roles if one.role == "grader"]
     # The estimate adds 8 tokens a prompt and 1% for asking again.
@@ -581,11 +587,13 @@ def test_each_model_has_its_own_answers_and_others_the_mean_of_models(write: Wri
     assert (answer(found, "p/m"), answer(found, "p/n"), answer(found, "p/x")) == (15, 95, 55)
     pooled = found.answer("p/x", "en", NO_REFERENCE)
     assert pooled.low <= 15 and pooled.high == 95
-    assert found.about_answers[:2] == (
+    assert about_answers(found.sources)[:2] == [
         Telling("p/m ... measured: en 15 tokens"),
         (Telling("p/x ... p/m, p/n, pooled: en 55 tokens")),
-    )
-    assert found.about_judgements == (Telling("Replies of p/j ... measured: en 200 tokens"),)
+    ]
+    assert about_judgements(found.sources) == [
+        Telling("Replies of p/j ... measured: en 200 tokens")
+    ]
 
 
 def test_each_judge_of_a_panel_has_its_own_tokens(write: Write) -> None:
@@ -601,8 +609,8 @@ def test_each_judge_of_a_panel_has_its_own_tokens(write: Write) -> None:
         300,
         205,
     ]
-    assert not any("as a whole" in sentence for sentence in found.about_judgements)
-    assert tells(found.about_judgements[2], "Replies of p/x ... do not have")
+    assert not any("as a whole" in sentence for sentence in about_judgements(found.sources))
+    assert tells(about_judgements(found.sources)[2], "Replies of p/x ... do not have")
 
 
 def test_a_judge_that_judges_itself_is_charged_without_its_answers(write: Write) -> None:
@@ -617,7 +625,7 @@ def test_a_panel_that_is_counted_as_a_whole_is_divided_and_that_is_said(write: W
     log = write("p/m", ["p/j", "p/j"], {"p/m": 10, "p/j": 200})
     found = measured(log, models=("p/m",), judges=("p/j",))
     assert found.judgement("p/j", "en").expected == 100
-    assert tells(found.about_judgements[-1], "panel of p/j ... equal share")
+    assert tells(about_judgements(found.sources)[-1], "panel of p/j ... equal share")
     # Usage of models that does not add up to that of the role is not relied on.
     odd = measured(write("p/n", ["p/j", "p/k"], {"p/n": 10, "p/j": 70, "p/k": 20}, grader=400))
     assert odd.judgement("p/j", "en").expected == odd.judgement("p/k", "en").expected == 200
@@ -629,13 +637,13 @@ def test_a_language_that_no_log_has_is_assumed_and_that_is_said(write: Write) ->
     )
     assert found.answer("p/m", "zh", Amount.exactly(40)).expected == 40
     assert found.judgement("p/j", "zh") == assumed_lengths().judgement("p/j", "zh")
-    assert tells(found.about_answers[1], "one language")
+    assert tells(about_answers(found.sources)[1], "one language")
 
 
 def test_judges_of_a_log_that_was_judged_again_are_not_known(write: Write) -> None:
     found = measured(write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}, rescored=True), judges=("p/j",))
     assert found.judgement("p/j", "en") == assumed_lengths().judgement("p/j", "en")
-    assert tells(found.about_judgements[0], "count no tokens")
+    assert tells(about_judgements(found.sources)[0], "count no tokens")
 
 
 def test_logs_without_usage_are_an_error(tmp_path: Path) -> None:

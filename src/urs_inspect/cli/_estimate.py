@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,6 +113,7 @@ def estimate(
     from urs_inspect.reports.numbers._actual_use import read_actual
     from urs_inspect.reports.numbers._costs import load_counter, load_prices
     from urs_inspect.reports.numbers._estimate import GRADER, estimate_run, with_precision
+    from urs_inspect.reports.words._estimate import assumption_sentences
 
     name = task.removeprefix(_PREFIX)
     sources = _sources(source)
@@ -135,7 +136,8 @@ def estimate(
     if against:
         actual = read_actual(against, found.task, found)
     if as_json:
-        facts = {name: value for name, value in plain(found).items() if name != "ids"}
+        facts = {**plain(found), "assumptions": assumption_sentences(found)}
+        del facts["ids"]
         click.echo(json.dumps({**facts, "actual": plain(actual)}, indent=2, ensure_ascii=False))
         return
     console = Console()
@@ -255,23 +257,16 @@ def _lengths(sources: _Sources, models: Sequence[str], judges: Sequence[str]) ->
     """Lengths as measured in logs, as assumed without; a number that is given comes before both."""
     from urs_inspect.reports.numbers._costs import assumed_lengths, measured_lengths
 
-    answer = sources.tokens.get(_ANSWER)
-    reply = sources.tokens.get(_REPLY)
-    assumed = assumed_lengths(answer, reply)
+    assumed = assumed_lengths(sources.tokens.get(_ANSWER), sources.tokens.get(_REPLY))
     if not sources.logs:
         return assumed
-    found = measured_lengths(sources.logs, assumed, models=models, judges=judges or models)
-    if answer is not None:
-        found = replace(found, answer=assumed.answer, about_answers=assumed.about_answers)
-    if reply is not None:
-        found = replace(
-            found, judgement=assumed.judgement, about_judgements=assumed.about_judgements
-        )
-    return found
+    return measured_lengths(sources.logs, assumed, models=models, judges=judges or models)
 
 
 def print_estimate(found: "RunEstimate", console: Console) -> None:
     """Print an estimate with all that was assumed."""
+    from urs_inspect.reports.words._estimate import assumption_sentences
+
     console.print(_cost(found), highlight=False, markup=False)
     console.print(_what(found), highlight=False)
     rows = [
@@ -286,8 +281,9 @@ def print_estimate(found: "RunEstimate", console: Console) -> None:
         for one in found.roles
     ]
     _print_table("Expected, and from lowest to highest", "calls", rows, console)
-    for sentence in (*_precision(found), *(f"- {one}" for one in found.assumptions)):
-        console.print(sentence, highlight=False, markup=False)
+    assumptions = [f"- {sentence}" for sentence in assumption_sentences(found)]
+    for line in (*_precision(found), *assumptions):
+        console.print(line, highlight=False, markup=False)
 
 
 def _precision(found: "RunEstimate") -> list[str]:
@@ -311,7 +307,7 @@ def estimate_screen(found: "RunEstimate") -> "FirstScreen":
     import pandas as pd
 
     from urs_inspect.reports.layout._tables import FirstScreen, Table
-    from urs_inspect.reports.numbers._costs import LEFT_OUT
+    from urs_inspect.reports.words._estimate import left_out_sentences
 
     rows = []
     for one in found.roles:
@@ -328,7 +324,7 @@ def estimate_screen(found: "RunEstimate") -> "FirstScreen":
     numbers = ("US dollars", "calls", "tokens sent", "received")
     table = Table(pd.DataFrame(rows), dict.fromkeys(numbers, str))
     basis = [f"{_what(found)}; expected numbers."]
-    warnings = [one for one in found.assumptions if one.startswith(LEFT_OUT)]
+    warnings = left_out_sentences(found.assumptions)
     return FirstScreen(_cost(found), warnings, basis, table, _precision(found))
 
 

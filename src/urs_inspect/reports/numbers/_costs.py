@@ -4,7 +4,7 @@ assumed or measured.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -17,9 +17,6 @@ from urs_inspect.datasets._rows import number_of
 from urs_inspect.logs._scores import Usage, usage_by_judge
 from urs_inspect.reports.numbers._answers import Answers, read_answers
 from urs_inspect.stats._bootstrap import student_interval
-
-LEFT_OUT = "Left out of --from"
-"""Start of the sentences on logs that were skipped."""
 
 
 @dataclass(frozen=True)
@@ -145,10 +142,47 @@ def with_costs(answers: Answers, prices: Prices) -> Answers:
 # --- tokens ---
 
 _OF_REFERENCE = Amount(0.5, 1.0, 2.0)
-_WITHOUT_REFERENCE = Amount(100, 300, 900)
-_JUDGEMENT = Amount(200, 450, 900)
-_VERDICT = Amount(40, 150, 400)
-_REASONING = "A model that reasons before it answers takes more than that."
+WITHOUT_REFERENCE = Amount(100, 300, 900)
+"""Tokens of an answer to a question without a reference, where nothing else is known."""
+JUDGEMENT = Amount(200, 450, 900)
+"""Tokens of a judge's reply, likewise."""
+VERDICT = Amount(40, 150, 400)
+"""Tokens of a reply about a pair for each verdict, likewise."""
+
+ByName = dict[str, dict[str, Amount]]
+"""Model or judge -> language -> tokens."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Lengths of answers or of replies in logs."""
+
+    by_name: ByName  # of the models or judges of the logs
+    pooled: Mapping[str, Amount]  # language -> tokens, over all of these
+    asked: tuple[str, ...]  # models or judges whose lengths are asked for, each once
+
+    def of(self, name: str, language: str) -> Amount | None:
+        """Tokens of a model or judge, or else of all; None if the logs lack the language."""
+        return self.by_name.get(name, {}).get(language) or self.pooled.get(language)
+
+
+@dataclass(frozen=True)
+class LoggedLengths:
+    """What logs of `urs` say about lengths."""
+
+    answers: Measured
+    replies: Measured
+    shared: tuple[str, ...]  # judges with an equal share of the tokens of their panel
+    left_out: tuple[str, ...]  # as in `Answers`
+
+
+@dataclass(frozen=True)
+class LengthSources:
+    """Where lengths come from: from given numbers, or else from logs, or else they are assumed."""
+
+    answer: int | None = None  # tokens of an answer that were given
+    reply: int | None = None  # tokens of a judge's reply that were given
+    logged: LoggedLengths | None = None
 
 
 @dataclass(frozen=True)
@@ -159,66 +193,35 @@ class Lengths:
     answer: Callable[[str, str, Amount | None], Amount]
     judgement: Callable[[str, str], Amount]  # judge and language -> tokens of a judge's reply
     verdict: Amount  # tokens of a reply about a pair, for each verdict that is asked for
-    about_answers: tuple[str, ...]  # where the lengths of answers come from, a sentence each
-    about_judgements: tuple[str, ...]  # likewise
-    about_verdicts: tuple[str, ...]  # likewise
+    sources: LengthSources = field(default_factory=LengthSources)
 
 
 def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> Lengths:
     """Lengths without a log."""
-    reply = _JUDGEMENT
-    verdict = _VERDICT
+    reply = JUDGEMENT
+    verdict = VERDICT
     if judgement is not None:
         reply = Amount.exactly(judgement)
         verdict = reply
-    about_answers: tuple[str, ...] = (
-        (
-            "An answer is assumed to be as long as its reference, from half to twice as long, and"
-            f" without a reference to have {_said(_WITHOUT_REFERENCE)} tokens (--from"
-            " answer=TOKENS)."
-        ),
-        _REASONING,
-    )
-    if answer is not None:
-        about_answers = (f"An answer is taken to have {answer} tokens (--from answer=TOKENS).",)
 
     def length(_model: str, _language: str, reference: Amount | None) -> Amount:
         if answer is not None:
             return Amount.exactly(answer)
         if reference is None:
-            return _WITHOUT_REFERENCE
+            return WITHOUT_REFERENCE
         return reference * _OF_REFERENCE
 
-    way = " (--from reply=TOKENS)"
-
-    def about(amount: Amount, each: str) -> tuple[str]:
-        if judgement is not None:
-            return (f"A judge's reply is taken to have {judgement} tokens{each}{way}.",)
-        said = f"A judge's reply is assumed to have {_said(amount)} tokens{each}{way}"
-        return (f"{said}; one that reasons takes more.",)
-
-    replies = about(reply, "")
-    verdicts = about(verdict, " for each verdict")
-    return Lengths(
-        length, lambda _judge, _language: reply, verdict, about_answers, replies, verdicts
-    )
-
-
-def _said(amount: Amount) -> str:
-    return f"{amount.expected:g} ({amount.low:g} to {amount.high:g})"
+    sources = LengthSources(answer, judgement)
+    return Lengths(length, lambda _judge, _language: reply, verdict, sources)
 
 
 _WIDE = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF), (0x20000, 0x3FFFF))
 """Chinese, Japanese and Korean characters and their punctuation."""
-_PER_WIDE = Amount(0.6, 0.9, 1.4)
-_PER_OTHER = Amount(0.2, 0.25, 0.3)
+PER_WIDE = Amount(0.6, 0.9, 1.4)
+"""Tokens of one of them, by rule."""
+PER_OTHER = Amount(0.2, 0.25, 0.3)
+"""Tokens of any other character, by rule."""
 _PER_MESSAGE = 4
-_RULE = (
-    "Tokens are counted by rule, since no tokenizer was given (--from tokenizer.json):"
-    " {other.expected:g} for each character, {other.low:g} to {other.high:g}, and"
-    " {wide.expected:g} for each Chinese, Japanese or Korean one, {wide.low:g} to {wide.high:g}."
-    " These rates are assumptions."
-)
 
 
 @dataclass(frozen=True)
@@ -226,7 +229,7 @@ class TokenCounter:
     """Counts tokens."""
 
     count: Callable[[str], Amount]  # text -> tokens
-    assumption: str  # how they are counted, in a sentence
+    tokenizer: str | None = None  # file and folder of the tokenizer; None where a rule counts
 
     def messages(self, *texts: str) -> Amount:
         """Tokens of messages, each with the few that mark it."""
@@ -240,7 +243,7 @@ class TokenCounter:
 def count_by_rule(text: str) -> Amount:
     """Tokens of a text by its characters."""
     wide = sum(map(is_wide, text))
-    return _PER_WIDE * float(wide) + _PER_OTHER * float(len(text) - wide)
+    return PER_WIDE * float(wide) + PER_OTHER * float(len(text) - wide)
 
 
 def is_wide(char: str) -> bool:
@@ -251,7 +254,7 @@ def is_wide(char: str) -> bool:
 def load_counter(tokenizer: Path | None) -> TokenCounter:
     """A counter of tokens."""
     if tokenizer is None:
-        return TokenCounter(count_by_rule, _RULE.format(other=_PER_OTHER, wide=_PER_WIDE))
+        return TokenCounter(count_by_rule)
     try:
         loaded = import_module("tokenizers").Tokenizer.from_file(str(tokenizer))
     except ImportError as error:
@@ -265,9 +268,7 @@ def load_counter(tokenizer: Path | None) -> TokenCounter:
         encoded = loaded.encode(text, add_special_tokens=False)
         return Amount.exactly(len(encoded.ids))
 
-    name = f"{tokenizer.name} of {tokenizer.parent.name}"
-    assumption = f"Tokens are counted with {name}, for every model."
-    return TokenCounter(count, assumption)
+    return TokenCounter(count, f"{tokenizer.name} of {tokenizer.parent.name}")
 
 
 _SEPARATOR = ", "
@@ -308,10 +309,6 @@ def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
     return replies, frozenset(shared)
 
 
-ByName = dict[str, dict[str, Amount]]
-"""Model or judge -> language -> tokens."""
-
-
 def measured_lengths(
     logs: Iterable[str],
     otherwise: Lengths,
@@ -323,49 +320,31 @@ def measured_lengths(
 
     A model that is not in the logs counts as the mean of those that are, from the lowest to the
     highest of them; so does a judge. A judge of a panel has what the log counts for it, or an equal
-    share where it counts the panel as a whole.
+    share where it counts the panel as a whole. Numbers that were given come before both.
     """
     names = list(logs)
     logged = read_answers(names)
-    answers = _by_name(logged.table, "base_model", "output_tokens")
-    replies, shared = judge_replies(logged.table)
-    judgements = _by_name(replies, "judge", "tokens")
-    if not answers and not judgements:
+    replies_by_judge, shared = judge_replies(logged.table)
+    answers = _measured(_by_name(logged.table, "base_model", "output_tokens"), models)
+    replies = _measured(_by_name(replies_by_judge, "judge", "tokens"), judges)
+    if not answers.by_name and not replies.by_name:
         raise InputError(f"--from: no usage of tokens in: {', '.join(names)}")
-    pooled_answers = _pooled(answers)
-    pooled_judgements = _pooled(judgements)
-
-    def answer(model: str, language: str, reference: Amount | None) -> Amount:
-        measured = answers.get(model, {}).get(language) or pooled_answers.get(language)
-        return measured or otherwise.answer(model, language, reference)
-
-    def judgement(judge: str, language: str) -> Amount:
-        measured = judgements.get(judge, {}).get(language) or pooled_judgements.get(language)
-        return measured or otherwise.judgement(judge, language)
-
-    about_answers = _about("Answers", models, answers, otherwise.about_answers)
-    languages = {*pooled_answers, *pooled_judgements}
-    if len(languages) == 1:
-        about_answers.append(
-            "The logs have answers in one language: lengths in others are assumed as without a log."
-        )
-    about_answers += [f"{LEFT_OUT}: {sentence}" for sentence in logged.left_out]
-    about_judgements = _about("Replies", judges, judgements, otherwise.about_judgements)
     if judges:
         shared = shared & set(judges)
-    for name in sorted(shared):
-        about_judgements.append(
-            f"The log counts the panel of {name} as a whole: an equal share of its tokens is"
-            " taken for each judge."
-        )
-    return Lengths(
-        answer=answer,
-        judgement=judgement,
-        verdict=otherwise.verdict,
-        about_answers=tuple(about_answers),
-        about_judgements=tuple(about_judgements),
-        about_verdicts=otherwise.about_verdicts,
-    )
+
+    def answer(model: str, language: str, reference: Amount | None) -> Amount:
+        return answers.of(model, language) or otherwise.answer(model, language, reference)
+
+    def judgement(judge: str, language: str) -> Amount:
+        return replies.of(judge, language) or otherwise.judgement(judge, language)
+
+    in_logs = LoggedLengths(answers, replies, tuple(sorted(shared)), tuple(logged.left_out))
+    found = replace(otherwise, sources=replace(otherwise.sources, logged=in_logs))
+    if found.sources.answer is None:
+        found = replace(found, answer=answer)
+    if found.sources.reply is None:
+        found = replace(found, judgement=judgement)
+    return found
 
 
 def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
@@ -382,6 +361,10 @@ def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
     return lengths
 
 
+def _measured(by_name: ByName, asked: Sequence[str]) -> Measured:
+    return Measured(by_name, _pooled(by_name), tuple(dict.fromkeys(asked)))
+
+
 def _pooled(measured: Mapping[str, Mapping[str, Amount]]) -> dict[str, Amount]:
     """By language the mean over models, from the lowest to the highest of them."""
     languages = sorted(set().union(*measured.values()))
@@ -393,33 +376,3 @@ def _pooled(measured: Mapping[str, Mapping[str, Amount]]) -> dict[str, Amount]:
         high = max(part.high for part in parts)
         pooled[language] = Amount(low, mean, high)
     return pooled
-
-
-def _about(
-    what: str, names: Sequence[str], measured: ByName, otherwise: tuple[str, ...]
-) -> list[str]:
-    """Where the lengths of each model come from, a sentence each."""
-    if not measured:
-        return [f"{what}: the logs count no tokens of them.", *otherwise]
-    unknown = []
-    lines = []
-    for name in dict.fromkeys(names):
-        if name in measured:
-            words = _words(measured[name])
-            lines.append(f"{what} of {name} are taken to be as long as measured: {words}.")
-        else:
-            unknown.append(name)
-    if unknown or not names:
-        subject = what
-        if unknown:
-            subject += f" of {', '.join(unknown)}, which the logs do not have,"
-        those = ", ".join(measured)
-        pooled = _words(_pooled(measured))
-        lines.append(f"{subject} are taken to be as long as those of {those}, pooled: {pooled}.")
-    return lines
-
-
-def _words(lengths: Mapping[str, Amount]) -> str:
-    return "; ".join(
-        f"{language} {amount.expected:.0f} tokens" for language, amount in sorted(lengths.items())
-    )

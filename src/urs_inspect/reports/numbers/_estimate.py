@@ -5,12 +5,12 @@ count.
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from inspect_ai import Task, eval
@@ -27,12 +27,20 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from urs_inspect._util import InputError, choices, counted
+from urs_inspect._util import InputError, choices
 from urs_inspect.judging._ask import TINY_REQUEST
 from urs_inspect.providers._simulated_judgement import LABEL
 from urs_inspect.providers._simulation import SimulationAPI, simulate_sum
 from urs_inspect.reports.numbers._answers import read_answers
-from urs_inspect.reports.numbers._costs import Amount, Lengths, Prices, TokenCounter, is_wide, total
+from urs_inspect.reports.numbers._costs import (
+    Amount,
+    Lengths,
+    LengthSources,
+    Prices,
+    TokenCounter,
+    is_wide,
+    total,
+)
 from urs_inspect.reports.numbers._scores import score_table
 from urs_inspect.stats._bootstrap import LEVEL, Floats, fewest_clusters
 from urs_inspect.stats._paired import all_pairs, clustered_means, difference_column
@@ -43,17 +51,8 @@ GRADER = "grader"
 _ESTIMATE = "urs_estimate"
 _MOST = 200
 """Samples that are run; of more, an even selection by language and length is run and scaled up."""
-_AGAIN = Amount(1.0, 1.01, 1.05)
+AGAIN = Amount(1.0, 1.01, 1.05)
 """How often a judge is called per answer: replies that cannot be read are asked for once more."""
-_ABOUT_AGAIN = (
-    f"Judges are called again for {_AGAIN.expected - 1:.0%} of the answers, 0% to"
-    f" {_AGAIN.high - 1:.0%}; this is an assumption, as is that no call fails."
-)
-_ABOUT_CACHES = (
-    "Caches of prompts, which make a judge's static part cheaper, are not counted; nor are"
-    " discounts for batches."
-)
-_SELF_JUDGED = "No judge is named (--model-role grader=...): each model judges itself."
 _ANSWER = re.compile(r"estimatedanswer(\d{6})x")
 _WIDE_SHARE = 0.1
 
@@ -76,6 +75,39 @@ class RoleEstimate:
     cost: Amount | None
 
 
+SpreadSource = Literal["logs", "published", "bound"]
+"""Measured in logs; assumed as in published scores; or the most that there can be."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Standard deviations between questions."""
+
+    scores: Amount  # of a model's scores
+    differences: Amount  # of the differences of two models
+    scores_from: SpreadSource
+    differences_from: SpreadSource
+    questions: int = 0  # of the logs, as are epochs and models; 0 and none without logs
+    epochs: int = 0
+    models: tuple[str, ...] = ()
+
+
+ReplyKind = Literal["answer", "known answer", "judgement", "verdict"]
+"""What a call returns; the tokens of a known answer are counted, not assumed."""
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What an estimate rests on."""
+
+    tokenizer: str | None  # as in `TokenCounter`
+    lengths: LengthSources
+    replies: frozenset[ReplyKind]  # the kinds of all calls
+    judges_itself: bool  # whether each model does, since no judge is named
+    samples_run: int  # by models that only count; the rest is scaled up
+    spread: Spread | None = None  # None where nothing is said about precision
+
+
 @dataclass(frozen=True)
 class RunEstimate:
     """What a run takes: one entry per model and role, the cost of all with a known price, and what
@@ -88,7 +120,7 @@ class RunEstimate:
     roles: tuple[RoleEstimate, ...]
     cost: Amount | None  # US dollars; None if no price is known
     unpriced: tuple[str, ...]
-    assumptions: tuple[str, ...]
+    assumptions: Assumptions
     ids: tuple[str, ...] = ()  # of the samples; empty if the task makes them as it runs
     margin: Amount | None = (
         None  # half the width of the 95% interval of a model's mean score; None without such a mean
@@ -272,6 +304,13 @@ def estimate_run(
         estimates.append(
             RoleEstimate(role, name, run_samples, len(by_model), made, sent, received, cost)
         )
+    assumptions = Assumptions(
+        tokenizer=counter.tokenizer,
+        lengths=lengths.sources,
+        replies=frozenset(map(_kind, ledger.calls)),
+        judges_itself=GRADER in called and GRADER not in roles,
+        samples_run=run.samples_run,
+    )
     priced = [role.cost for role in estimates if role.cost is not None]
     unpriced = [role.model for role in estimates if role.cost is None]
     return RunEstimate(
@@ -281,7 +320,7 @@ def estimate_run(
         roles=tuple(estimates),
         cost=total(priced) if priced else None,
         unpriced=tuple(dict.fromkeys(unpriced)),
-        assumptions=(counter.assumption, *_assumptions(run, lengths, roles)),
+        assumptions=assumptions,
         ids=run.ids,
     )
 
@@ -519,7 +558,7 @@ def _tokens(
         reply = lengths.verdict * float(call.verdicts)
     else:
         reply = lengths.judgement(name, call.language)
-        times = _AGAIN
+        times = AGAIN
     often = times * (call.weight * epochs)
     answers_sent = total(_length(answer, model, lengths) for answer in call.answers)
     sent = call.sent + answers_sent
@@ -534,50 +573,18 @@ def _length(answer: _Written, model: str, lengths: Lengths) -> Amount:
     return lengths.answer(author, answer.language, answer.reference)
 
 
-def _is_judgement(call: _Call) -> bool:
-    """Whether a judge is called that replies with scores."""
-    return call.reply is None and not call.verdicts
-
-
-def _assumptions(run: _Run, lengths: Lengths, roles: Mapping[str, Sequence[str]]) -> Iterable[str]:
-    """Everything that was assumed, one sentence each."""
-    calls = run.ledger.calls
-    called = {call.role for call in calls}
-    replies = [call.reply for call in calls if call.reply is not None]
-    verdicts = [call.verdicts for call in calls if call.verdicts]
-    if any(reply.exact is None for reply in replies):
-        yield from lengths.about_answers
-    elif not verdicts and not replies:
-        yield (
-            "Answers are those of the data or the logs: none is generated, and their tokens are"
-            " counted as they are."
-        )
-    if any(map(_is_judgement, calls)):
-        yield from lengths.about_judgements
-        yield _ABOUT_AGAIN
-    if verdicts:
-        yield from lengths.about_verdicts
-    yield _ABOUT_CACHES
-    if GRADER in called and GRADER not in roles:
-        yield _SELF_JUDGED
-    if run.samples_run < run.samples:
-        yield (
-            f"{run.samples_run:,} of {run.samples:,} samples, an even selection by language and"
-            " length, were run with a model that only counts, and scaled up to the length of all."
-        )
+def _kind(call: _Call) -> ReplyKind:
+    if call.verdicts:
+        return "verdict"
+    if call.reply is None:
+        return "judgement"
+    if call.reply.exact is None:
+        return "answer"
+    return "known answer"
 
 
 _SPREAD = Amount(1.6, 2.4, 3.0)
 _PAIRED = Amount(0.9, 1.05, 1.3)  # of scores; of differences, as a multiple of that
-_ABOUT_SPREAD = (
-    " The assumption: GPT-4's scores of 80 Vicuna and 80 MT-Bench questions, 1 to 5 stretched to 1"
-    " to 10."
-)
-_ABOUT_ACCURACY = (
-    "The precision is a bound: the standard deviation is at most 0.5 of right and wrong verdicts,"
-    " and 0.71 of their differences unless two models err on opposite pairs more often than by"
-    " chance."
-)
 
 
 def with_precision(run: RunEstimate, logs: Sequence[str]) -> RunEstimate:
@@ -593,11 +600,11 @@ def with_precision(run: RunEstimate, logs: Sequence[str]) -> RunEstimate:
     if n < 2:
         return run
     if run.task == "md_eval":
-        spread = Amount.exactly(0.5)
-        paired = Amount.exactly(math.sqrt(0.5))
-        about = _ABOUT_ACCURACY
+        right_or_wrong = Amount.exactly(0.5)
+        of_differences = Amount.exactly(math.sqrt(0.5))
+        spread = Spread(right_or_wrong, of_differences, "bound", "bound")
     elif run.task == "urs" and is_judged:
-        spread, paired, about = _spread(logs, models)
+        spread = _spread(logs, models)
     else:
         return run
     tests = max(1, len(all_pairs(len(models))))
@@ -605,49 +612,37 @@ def with_precision(run: RunEstimate, logs: Sequence[str]) -> RunEstimate:
     deviations = smallest_difference(n**-0.5, n, tests=tests)
     difference = None
     if not math.isnan(deviations):
-        difference = paired * deviations
+        difference = spread.differences * deviations
     return replace(
         run,
-        margin=spread * half_width,
+        margin=spread.scores * half_width,
         difference=difference,
-        assumptions=(*run.assumptions, about),
+        assumptions=replace(run.assumptions, spread=spread),
     )
 
 
-def _spread(logs: Sequence[str], models: Sequence[str]) -> tuple[Amount, Amount, str]:
-    """Standard deviations between questions of scores and of differences, and where they come
-    from.
-    """
-    scores = None
-    differences = None
-    measured = ""
-    if logs:
-        table = read_answers(logs).table
-        of_models = table[table["base_model"].isin(models)]
-        if not of_models.empty:
-            table = of_models
-        names = sorted(set(table["model"]))
-        finals = score_table(table, names).finals
-        scores = _deviation(finals)
-        paired_differences = difference_column(finals, all_pairs(len(names)))
-        differences = _deviation(paired_differences.values)
-        epochs = counted(int(table["epoch"].max()), "epoch")
-        measured = f"measured on {len(finals):,} questions, {epochs} averaged: {', '.join(names)}"
-    spread = scores or _SPREAD
-    paired = differences or spread * _PAIRED
-    of_scores = _said(spread, measured if scores else "assumed")
-    of_differences = _said(paired, measured if differences else "assumed")
-    about = (
-        "Standard deviations between questions, every answer scored: of final scores"
-        f" {of_scores}; of differences of two models {of_differences}."
+def _spread(logs: Sequence[str], models: Sequence[str]) -> Spread:
+    """As measured in the logs, or as assumed where they do not tell."""
+    assumed = Spread(_SPREAD, _SPREAD * _PAIRED, "published", "published")
+    if not logs:
+        return assumed
+    table = read_answers(logs).table
+    of_models = table[table["base_model"].isin(models)]
+    if not of_models.empty:
+        table = of_models
+    names = sorted(set(table["model"]))
+    finals = score_table(table, names).finals
+    scores = _deviation(finals)
+    differences = _deviation(difference_column(finals, all_pairs(len(names))).values)
+    return Spread(
+        scores=scores or assumed.scores,
+        differences=differences or (scores or assumed.scores) * _PAIRED,
+        scores_from="logs" if scores else "published",
+        differences_from="logs" if differences else "published",
+        questions=len(finals),
+        epochs=int(table["epoch"].max()),
+        models=tuple(names),
     )
-    if not scores or not differences:
-        about += _ABOUT_SPREAD
-    return spread, paired, about
-
-
-def _said(amount: Amount, source: str) -> str:
-    return f"{amount.expected:.2f}, {amount.low:.2f} to {amount.high:.2f} ({source})"
 
 
 def _deviation(columns: Floats) -> Amount | None:

@@ -1,0 +1,198 @@
+"""What the estimate of a run rests on, a sentence for each assumption."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from urs_inspect._util import counted
+from urs_inspect.reports.numbers._costs import (
+    JUDGEMENT,
+    PER_OTHER,
+    PER_WIDE,
+    VERDICT,
+    WITHOUT_REFERENCE,
+    Amount,
+    LengthSources,
+    Measured,
+)
+from urs_inspect.reports.numbers._estimate import (
+    AGAIN,
+    Assumptions,
+    RunEstimate,
+    Spread,
+    SpreadSource,
+)
+
+
+def _range(amount: Amount) -> str:
+    return f"{amount.expected:g} ({amount.low:g} to {amount.high:g})"
+
+
+_BY_RULE = (
+    "Tokens are counted by rule, since no tokenizer was given (--from tokenizer.json):"
+    f" {PER_OTHER.expected:g} for each character, {PER_OTHER.low:g} to {PER_OTHER.high:g}, and"
+    f" {PER_WIDE.expected:g} for each Chinese, Japanese or Korean one, {PER_WIDE.low:g} to"
+    f" {PER_WIDE.high:g}. These rates are assumptions."
+)
+_ASSUMED_ANSWERS = (
+    "An answer is assumed to be as long as its reference, from half to twice as long, and without a"
+    f" reference to have {_range(WITHOUT_REFERENCE)} tokens (--from answer=TOKENS).",
+    "A model that reasons before it answers takes more than that.",
+)
+_NOT_GENERATED = (
+    "Answers are those of the data or the logs: none is generated, and their tokens are counted as"
+    " they are."
+)
+_AGAIN = (
+    f"Judges are called again for {AGAIN.expected - 1:.0%} of the answers, 0% to"
+    f" {AGAIN.high - 1:.0%}; this is an assumption, as is that no call fails."
+)
+_CACHES = (
+    "Caches of prompts, which make a judge's static part cheaper, are not counted; nor are"
+    " discounts for batches."
+)
+_JUDGES_ITSELF = "No judge is named (--model-role grader=...): each model judges itself."
+_BOUND = (
+    "The precision is a bound: the standard deviation is at most 0.5 of right and wrong verdicts,"
+    " and 0.71 of their differences unless two models err on opposite pairs more often than by"
+    " chance."
+)
+_PUBLISHED = (
+    " The assumption: GPT-4's scores of 80 Vicuna and 80 MT-Bench questions, 1 to 5 stretched to 1"
+    " to 10."
+)
+
+
+def assumption_sentences(found: RunEstimate) -> list[str]:
+    """Everything that an estimate assumes, a sentence each."""
+    return list(_sentences(found, found.assumptions))
+
+
+def _sentences(found: RunEstimate, assumptions: Assumptions) -> Iterator[str]:
+    replies = assumptions.replies
+    if assumptions.tokenizer is None:
+        yield _BY_RULE
+    else:
+        yield f"Tokens are counted with {assumptions.tokenizer}, for every model."
+    if "answer" in replies:
+        yield from about_answers(assumptions.lengths)
+        yield from left_out_sentences(assumptions)
+    elif replies == {"judgement"}:
+        yield _NOT_GENERATED
+    if "judgement" in replies:
+        yield from about_judgements(assumptions.lengths)
+        yield _AGAIN
+    if "verdict" in replies:
+        yield _reply(assumptions.lengths, VERDICT, " for each verdict")
+    yield _CACHES
+    if assumptions.judges_itself:
+        yield _JUDGES_ITSELF
+    if assumptions.samples_run < found.samples:
+        yield (
+            f"{assumptions.samples_run:,} of {found.samples:,} samples, an even selection by"
+            " language and length, were run with a model that only counts, and scaled up to the"
+            " length of all."
+        )
+    if assumptions.spread:
+        yield _about_spread(assumptions.spread)
+
+
+def left_out_sentences(assumptions: Assumptions) -> list[str]:
+    """Which logs say nothing about lengths of answers, where these are taken from logs."""
+    lengths = assumptions.lengths
+    if "answer" not in assumptions.replies or lengths.answer is not None or lengths.logged is None:
+        return []
+    return [f"Left out of --from: {sentence}" for sentence in lengths.logged.left_out]
+
+
+def about_answers(sources: LengthSources) -> list[str]:
+    """Where the lengths of answers come from."""
+    if sources.answer is not None:
+        return [f"An answer is taken to have {sources.answer} tokens (--from answer=TOKENS)."]
+    logged = sources.logged
+    if logged is None:
+        return list(_ASSUMED_ANSWERS)
+    sentences = _about_measured("Answers", logged.answers, _ASSUMED_ANSWERS)
+    if len({*logged.answers.pooled, *logged.replies.pooled}) == 1:
+        sentences.append(
+            "The logs have answers in one language: lengths in others are assumed as without a log."
+        )
+    return sentences
+
+
+def about_judgements(sources: LengthSources) -> list[str]:
+    """Where the lengths of judges' replies come from."""
+    without_logs = [_reply(sources, JUDGEMENT)]
+    logged = sources.logged
+    if sources.reply is not None or logged is None:
+        return without_logs
+    sentences = _about_measured("Replies", logged.replies, without_logs)
+    for name in logged.shared:
+        sentences.append(
+            f"The log counts the panel of {name} as a whole: an equal share of its tokens is taken"
+            " for each judge."
+        )
+    return sentences
+
+
+def _reply(sources: LengthSources, assumed: Amount, each: str = "") -> str:
+    """How long a judge's reply is without a log."""
+    way = "(--from reply=TOKENS)"
+    if sources.reply is not None:
+        return f"A judge's reply is taken to have {sources.reply} tokens{each} {way}."
+    return (
+        f"A judge's reply is assumed to have {_range(assumed)} tokens{each} {way}; one that reasons"
+        " takes more."
+    )
+
+
+def _about_measured(what: str, measured: Measured, otherwise: Sequence[str]) -> list[str]:
+    """Where the lengths of each model or judge come from."""
+    by_name = measured.by_name
+    if not by_name:
+        return [f"{what}: the logs count no tokens of them.", *otherwise]
+    sentences = []
+    unknown = []
+    for name in measured.asked:
+        if name in by_name:
+            tokens = _by_language(by_name[name])
+            sentences.append(f"{what} of {name} are taken to be as long as measured: {tokens}.")
+        else:
+            unknown.append(name)
+    if unknown or not measured.asked:
+        subject = what
+        if unknown:
+            subject += f" of {', '.join(unknown)}, which the logs do not have,"
+        those = ", ".join(by_name)
+        pooled = _by_language(measured.pooled)
+        sentences.append(
+            f"{subject} are taken to be as long as those of {those}, pooled: {pooled}."
+        )
+    return sentences
+
+
+def _by_language(lengths: Mapping[str, Amount]) -> str:
+    return "; ".join(
+        f"{language} {amount.expected:.0f} tokens" for language, amount in sorted(lengths.items())
+    )
+
+
+def _about_spread(spread: Spread) -> str:
+    """Where the standard deviations come from."""
+    if spread.scores_from == "bound":
+        return _BOUND
+    logged = (
+        f"measured on {spread.questions:,} questions, {counted(spread.epochs, 'epoch')} averaged:"
+        f" {', '.join(spread.models)}"
+    )
+
+    def shown(amount: Amount, source: SpreadSource) -> str:
+        origin = logged if source == "logs" else "assumed"
+        return f"{amount.expected:.2f}, {amount.low:.2f} to {amount.high:.2f} ({origin})"
+
+    about = (
+        "Standard deviations between questions, every answer scored: of final scores"
+        f" {shown(spread.scores, spread.scores_from)}; of differences of two models"
+        f" {shown(spread.differences, spread.differences_from)}."
+    )
+    if "published" in (spread.scores_from, spread.differences_from):
+        about += _PUBLISHED
+    return about
