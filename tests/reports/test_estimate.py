@@ -31,6 +31,7 @@ from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._costs import (
     Amount,
     Lengths,
+    LengthSources,
     Prices,
     TokenCounter,
     _pooled,
@@ -52,6 +53,7 @@ from urs_inspect.reports.words._estimate import (
     about_answers,
     about_judgements,
     assumption_sentences,
+    left_out_sentences,
 )
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge
@@ -150,6 +152,7 @@ def test_each_model_and_each_judge_has_its_own_lengths() -> None:
         answer=lambda model, _language, _reference: Amount.exactly({"m": 10, "n": 30}[model]),
         judgement=lambda judge, _language: Amount.exactly({"j": 100, "k": 300}[judge]),
         verdict=Amount.exactly(1),
+        sources=LengthSources(),
     )
     found = of(
         [sample(), sample()], models=["m", "n"], roles={"grader": ["j", "k"]}, lengths=lengths
@@ -644,6 +647,17 @@ def test_judges_of_a_log_that_was_judged_again_are_not_known(write: Write) -> No
     found = measured(write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}, rescored=True), judges=("p/j",))
     assert found.judgement("p/j", "en") == assumed_lengths().judgement("p/j", "en")
     assert tells(about_judgements(found.sources)[0], "count no tokens")
+
+
+def test_a_log_that_is_left_out_is_named_where_lengths_of_answers_come_from_logs(
+    write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.eval").write_bytes(b"no log")
+    logs = [write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}), str(tmp_path / "broken.eval")]
+    found = of([sample()], lengths=measured(*logs))
+    assert left_out_sentences(found.assumptions) == [Telling("--from: broken.eval")]
+    given = measured_lengths(logs, assumed_lengths(answer=100))
+    assert not left_out_sentences(of([sample()], lengths=given).assumptions)
 
 
 def test_logs_without_usage_are_an_error(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ assumed or measured.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -143,11 +143,11 @@ def with_costs(answers: Answers, prices: Prices) -> Answers:
 
 _OF_REFERENCE = Amount(0.5, 1.0, 2.0)
 WITHOUT_REFERENCE = Amount(100, 300, 900)
-"""Tokens of an answer to a question without a reference, where nothing else is known."""
+"""Tokens that are assumed of an answer to a question without a reference."""
 JUDGEMENT = Amount(200, 450, 900)
-"""Tokens of a judge's reply, likewise."""
+"""Tokens that are assumed of a judge's reply."""
 VERDICT = Amount(40, 150, 400)
-"""Tokens of a reply about a pair for each verdict, likewise."""
+"""Tokens that are assumed of a reply about a pair, for each verdict."""
 
 ByName = dict[str, dict[str, Amount]]
 """Model or judge -> language -> tokens."""
@@ -173,12 +173,12 @@ class LoggedLengths:
     answers: Measured
     replies: Measured
     shared: tuple[str, ...]  # judges with an equal share of the tokens of their panel
-    left_out: tuple[str, ...]  # as in `Answers`
+    left_out: tuple[str, ...]  # logs that were left out and why, as in `Answers`
 
 
 @dataclass(frozen=True)
 class LengthSources:
-    """Where lengths come from: from given numbers, or else from logs, or else they are assumed."""
+    """Where lengths come from: a number that was given, or else logs, or else an assumption."""
 
     answer: int | None = None  # tokens of an answer that were given
     reply: int | None = None  # tokens of a judge's reply that were given
@@ -193,7 +193,7 @@ class Lengths:
     answer: Callable[[str, str, Amount | None], Amount]
     judgement: Callable[[str, str], Amount]  # judge and language -> tokens of a judge's reply
     verdict: Amount  # tokens of a reply about a pair, for each verdict that is asked for
-    sources: LengthSources = field(default_factory=LengthSources)
+    sources: LengthSources
 
 
 def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> Lengths:
@@ -218,9 +218,9 @@ def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> 
 _WIDE = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF), (0x20000, 0x3FFFF))
 """Chinese, Japanese and Korean characters and their punctuation."""
 PER_WIDE = Amount(0.6, 0.9, 1.4)
-"""Tokens of one of them, by rule."""
+"""Tokens that the rule counts for a Chinese, Japanese or Korean character."""
 PER_OTHER = Amount(0.2, 0.25, 0.3)
-"""Tokens of any other character, by rule."""
+"""Tokens that the rule counts for any other character."""
 _PER_MESSAGE = 4
 
 

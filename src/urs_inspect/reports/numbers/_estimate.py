@@ -76,7 +76,7 @@ class RoleEstimate:
 
 
 SpreadSource = Literal["logs", "published", "bound"]
-"""Measured in logs; assumed as in published scores; or the most that there can be."""
+"""Measured in logs, assumed as in published scores, or the most that there can be."""
 
 
 @dataclass(frozen=True)
