@@ -136,7 +136,7 @@ def estimate(
     if against:
         actual = read_actual(against, found.task, found)
     if as_json:
-        facts = {**plain(found), "assumptions": assumption_sentences(found)}
+        facts = {**plain(found), "assumptions": list(assumption_sentences(found))}
         del facts["ids"]
         click.echo(json.dumps({**facts, "actual": plain(actual)}, indent=2, ensure_ascii=False))
         return

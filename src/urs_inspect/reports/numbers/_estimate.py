@@ -623,9 +623,8 @@ def with_precision(run: RunEstimate, logs: Sequence[str]) -> RunEstimate:
 
 def _spread(logs: Sequence[str], models: Sequence[str]) -> Spread:
     """As measured in the logs, or as assumed where they do not tell."""
-    assumed = Spread(_SPREAD, _SPREAD * _PAIRED, "published", "published")
     if not logs:
-        return assumed
+        return Spread(_SPREAD, _SPREAD * _PAIRED, "published", "published")
     table = read_answers(logs).table
     of_models = table[table["base_model"].isin(models)]
     if not of_models.empty:
@@ -634,9 +633,10 @@ def _spread(logs: Sequence[str], models: Sequence[str]) -> Spread:
     finals = score_table(table, names).finals
     scores = _deviation(finals)
     differences = _deviation(difference_column(finals, all_pairs(len(names))).values)
+    scores_or_assumed = scores or _SPREAD
     return Spread(
-        scores=scores or assumed.scores,
-        differences=differences or (scores or assumed.scores) * _PAIRED,
+        scores=scores_or_assumed,
+        differences=differences or scores_or_assumed * _PAIRED,
         scores_from="logs" if scores else "published",
         differences_from="logs" if differences else "published",
         questions=len(finals),

@@ -61,12 +61,9 @@ _PUBLISHED = (
 )
 
 
-def assumption_sentences(found: RunEstimate) -> list[str]:
+def assumption_sentences(found: RunEstimate) -> Iterator[str]:
     """Everything that an estimate assumes, a sentence each."""
-    return list(_sentences(found, found.assumptions))
-
-
-def _sentences(found: RunEstimate, assumptions: Assumptions) -> Iterator[str]:
+    assumptions = found.assumptions
     replies = assumptions.replies
     if assumptions.tokenizer is None:
         yield _BY_RULE
