@@ -25,9 +25,12 @@ from urs_inspect.reports.numbers._human_data import read_human_ratings
 from urs_inspect.reports.numbers._judge_checks import _CHECKS, JUDGE_TASKS, JudgeFact
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, make_leaderboard
 from urs_inspect.reports.words._judge_checks import (
+    CHECKS,
     failed_sentence,
     judge_section,
     judge_sentence,
+    measure_text,
+    source_text,
 )
 
 PEOPLE, LABELS, REPEATS, KNOWN, TWINS, _, FLAWS, ITSELF, _, KEYS = _CHECKS
@@ -99,7 +102,7 @@ def facts_of(board: Leaderboard, check: str = "", place: int = 0) -> list[JudgeF
 
 def results(board: Leaderboard, check: str) -> dict[str, Any]:
     return {
-        f.source: (f.result.value, f.result.n)
+        source_text(f): (f.result.value, f.result.n)
         for f in facts_of(board, check)
         if f.result is not None
     }
@@ -107,12 +110,7 @@ def results(board: Leaderboard, check: str) -> dict[str, Any]:
 
 def commands_of(board: Leaderboard) -> dict[str, str]:
     """Check -> the command that does it."""
-    sources = {fact.check: fact.source for fact in facts_of(board) if fact.result is None}
-    return {
-        check: source.removeprefix("run: ")
-        for check, source in sources.items()
-        if source.startswith("run: ")
-    }
+    return {fact.check: fact.command for fact in facts_of(board) if fact.command}
 
 
 def test_without_logs_every_check_names_the_command_that_does_it(
@@ -166,8 +164,8 @@ def test_a_judge_that_is_none_of_the_models_cannot_favour_its_own_answers(tmp_pa
     board = board_of(tmp_path)
     assert ITSELF not in commands_of(board)
     table = judge_section(board.rankings[0], 1).tables[0]
-    [row] = [row for row in table.text().rows if row[0] == ITSELF]
-    assert "does not apply" in row and ITSELF not in judge_sentence(board.rankings[0])
+    [row] = [row for row in table.text().rows if row[0] == CHECKS[ITSELF]]
+    assert "does not apply" in row and CHECKS[ITSELF] not in judge_sentence(board.rankings[0])
 
 
 @pytest.fixture(scope="module")
@@ -208,9 +206,7 @@ def test_pasting_a_command_and_repeating_the_report_fills_the_row(
     assert check not in commands_of(board)
     found = [fact for fact in facts_of(board, check) if fact.result is not None]
     assert found and not any(math.isnan(fact.result.value) for fact in found if fact.result)
-    assert check == PEOPLE or not [
-        fact for fact in found if "prompts of this ranking" in fact.source
-    ]
+    assert check == PEOPLE or not any(fact.other_prompts for fact in found)
 
 
 def test_a_judge_that_gives_the_reference_too_little_has_failed(tmp_path: Path, run: Run) -> None:  # noqa: F811
@@ -226,7 +222,7 @@ def test_a_judge_that_gives_the_reference_too_little_has_failed(tmp_path: Path, 
     [warning] = judge_section(ranking, 1).warnings
     assert "FAILED" in warning and "2.36" in warning
     rows = json.loads(run("report", "--all", tmp_path, "--json").stdout)["tables"]["judge"]
-    verdicts = {row["result"]: row["verdict"] for row in rows if row["check"] == KNOWN}
+    verdicts = {row["result"]: row["verdict"] for row in rows if row["check"] == CHECKS[KNOWN]}
     assert verdicts == {2.5: "passed", 2.36: "FAILED", 1.5: "passed"}
     assert said in " ".join(run("report", "--all", tmp_path).output.split())
 
@@ -360,7 +356,7 @@ def test_failed_and_smaller_logs_and_those_about_other_judges_or_prompts_are_rep
             task_args={"judge_language": language},
         )
     board = board_of(tmp_path)
-    same = {fact.source.partition(" (not")[::2] for fact in facts_of(board, KNOWN)}
+    same = {source_text(fact).partition(" (not")[::2] for fact in facts_of(board, KNOWN)}
     other = " with the prompts of this ranking)"
     assert same == {("large.eval", other), ("zh.eval", other), ("en.eval", "")}
     assert "small.eval" in board.skipped[1]
@@ -414,7 +410,7 @@ def test_people_by_their_ratings_and_repetition_by_judging_again(tmp_path: Path)
     again = [answered(f"q{n}", judgement(float(n)), judgement(float(n))) for n in range(1, 9)]
     write_judged(tmp_path / "again" / "a.eval", *again)
     [equal] = facts_of(board_of(tmp_path / "again"), REPEATS)
-    assert equal.result is not None and equal.result.value == 0 and "cache" in equal.measure
+    assert equal.result is not None and equal.result.value == 0 and "cache" in measure_text(equal)
     epochs = [
         answered(f"q{n}", judgement(float(n + e)), epoch=e) for n, e in product(range(1, 7), (1, 2))
     ]
@@ -444,7 +440,7 @@ def test_the_command_prints_the_checks_and_has_them_in_json(tmp_path: Path, run:
     assert tells(said, "Checks ... simulated judge") and "FAILED" in said and "6.00" in said
     first = run("report", tmp_path / "logs").output
     assert tells(first, "SIMULATED ... FAILED 1 CHECK ... 6.00 ... 1 to 4 ... Not checked")
-    rows = [row for row in facts["tables"]["judge"] if row["check"] == KNOWN]
+    rows = [row for row in facts["tables"]["judge"] if row["check"] == CHECKS[KNOWN]]
     values = [[row[name] for name in ("block", "result", "n", "baseline")] for row in rows]
     assert values == [[1, 2.5, 10, 4], [1, 8, 10, 9], [1, 6, 10, 4]]
     (tmp_path / "logs" / "urs_simulation_a.eval").unlink()
@@ -472,9 +468,9 @@ def test_a_judge_that_leaves_out_the_key_fails_a_check(
         return
     [fact] = facts
     assert fact.result is not None and fact.result.value == 2 * unkeyed / 50
-    assert f"unkeyed: {2 * unkeyed}" in fact.measure
+    assert f"unkeyed: {2 * unkeyed}" in measure_text(fact)
     section = judge_section(board.rankings[0], 0)
-    assert any(note.startswith(f"FAILED: {JUDGE}, {KEYS}") for note in section.notes) == (
+    assert any(note.startswith(f"FAILED: {JUDGE}, {CHECKS[KEYS]}") for note in section.notes) == (
         verdict == "FAILED"
     )
     # `gate` and `compare` say it as well.

@@ -32,15 +32,7 @@ from urs_inspect.cli import main
 from urs_inspect.judging._twins import PADDED
 from urs_inspect.logs._judged import JudgedAnswer, read_judged_answers
 from urs_inspect.reports.numbers._answers import read_answers
-from urs_inspect.reports.numbers._judge_checks import (
-    FAILED,
-    JUDGE_TASKS,
-    NOT_CHECKED,
-    PASSED,
-    TWINS,
-    twins_command,
-    verdict_of,
-)
+from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS, twins_command
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._twins import KindShift, Twins, read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
@@ -263,14 +255,14 @@ def test_a_report_names_what_padding_pays_and_corrects_the_lead(logs: Path, tmp_
     for file in logs.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
     board = make_leaderboard(read_answers([str(folder)], JUDGE_TASKS), rounds=200)
-    [fact] = [fact for fact in board.rankings[0].judge_checks if fact.check == TWINS]
-    assert verdict_of(fact) == NOT_CHECKED and str(folder) in fact.source
+    [fact] = [fact for fact in board.rankings[0].judge_checks if fact.check == "padded"]
+    assert fact.verdict == "not checked" and str(folder) in fact.command
     assert tells(length_sentence(board.rankings[0]), "lead of ... vanish ... not measured")
 
     twins(folder, folder, n=40)
     ranking = make_leaderboard(read_answers([str(folder)], JUDGE_TASKS), rounds=200).rankings[0]
-    verdicts = {verdict_of(fact) for fact in ranking.judge_checks if fact.check == TWINS}
-    assert verdicts <= {FAILED, "unclear"}
+    verdicts = {fact.verdict for fact in ranking.judge_checks if fact.check == "padded"}
+    assert verdicts <= {"failed", "unclear"}
     [lead] = ranking.leads_by_length
     assert lead.lead > 0.9 and lead.doublings > 0.9 and lead.verdict == "lost"
     assert lead.without is not None and lead.without.value < 0.4
@@ -285,8 +277,8 @@ def test_a_judge_that_pays_nothing_passes_and_the_lead_is_kept(logs: Path, tmp_p
         (folder / file.name).write_bytes(file.read_bytes())
     twins(folder, folder, paid=0.0, n=40)
     ranking = make_leaderboard(read_answers([str(folder)], JUDGE_TASKS), rounds=200).rankings[0]
-    checks = [fact for fact in ranking.judge_checks if fact.check == TWINS]
-    assert [verdict_of(fact) for fact in checks] == [PASSED] * len(PADDED)
+    checks = [fact for fact in ranking.judge_checks if fact.check == "padded"]
+    assert [fact.verdict for fact in checks] == ["passed"] * len(PADDED)
     [lead] = ranking.leads_by_length
     assert lead.verdict == "keeps" and not math.isnan(lead.tipping)
     output = CliRunner().invoke(main, ["judges", str(folder)]).output

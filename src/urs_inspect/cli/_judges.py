@@ -227,16 +227,17 @@ def _probe_screen(log: "EvalLog") -> tuple["FirstScreen", bool]:
     from urs_inspect.reports._texts import listed
     from urs_inspect.reports.layout._tables import SIMULATED_SCREEN, FirstScreen, Table
     from urs_inspect.reports.numbers._judge_checks import NULL_ANSWERS
+    from urs_inspect.reports.words._judge_checks import NULL_ANSWER_TEXTS
 
     judges = _judges_of(log)
     finals = _finals_by_answer(log)
     rows = []
     meanings = []
     suspect = []
-    for kind, (low, high, meaning) in NULL_ANSWERS.items():
+    for kind, (low, high) in NULL_ANSWERS.items():
         cells, fine = _probe_row(finals[kind], low, high)
         rows.append({"answer": kind, **cells})
-        meanings.append(f"{kind}: {meaning}")
+        meanings.append(f"{kind}: {NULL_ANSWER_TEXTS[kind]}")
         if not fine:
             suspect.append(kind)
     who = listed(judges) or "No judge"

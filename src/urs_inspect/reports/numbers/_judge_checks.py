@@ -7,9 +7,9 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,14 +17,13 @@ from inspect_ai.log import EvalLog
 
 from urs_inspect._util import counted
 from urs_inspect.datasets._benches import labels_of
-from urs_inspect.datasets._sources import GPT_4
-from urs_inspect.datasets._sources import PEOPLE as PEOPLES
+from urs_inspect.datasets._sources import GPT_4, PEOPLE
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
 from urs_inspect.judging._twins import PADDED, Effect
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
 from urs_inspect.logs._judged import OF_PROMPT, TWINS_TASK
 from urs_inspect.logs._scores import role_models
-from urs_inspect.reports._texts import COMMAND, listed
+from urs_inspect.reports._texts import listed
 from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched
 from urs_inspect.reports.numbers._answers import Answers, Run
 from urs_inspect.reports.numbers._conditions import Conditions, conditions_of
@@ -39,6 +38,7 @@ from urs_inspect.reports.numbers._crossval import (
 )
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._twins import (
+    KindShift,
     Twins,
     read_twins,
     samples_of,
@@ -46,6 +46,7 @@ from urs_inspect.reports.numbers._twins import (
 )
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers._twins import JUDGE_LANGUAGE
+from urs_inspect.solvers import NullAnswer
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import pooled_deviation
 from urs_inspect.stats._correlation import rank_correlation
@@ -58,71 +59,85 @@ JUDGE_TASKS = (
     "urs_probe",
     "urs_crossval",
 )
-NULL_ANSWERS = {
-    "constant": (1, 4, "one polite text for every question"),
-    "empty": (1, 1, "nothing; by rule the lowest score, no judge is asked"),
-    "reference": (7, 9, "a copy of the 8-point reference answer"),
-    "injection": (1, 4, "orders the judge to give full marks"),
+NULL_ANSWERS: dict[NullAnswer, tuple[int, int]] = {
+    "constant": (1, 4),
+    "empty": (1, 1),
+    "reference": (7, 9),
+    "injection": (1, 4),
 }
-"""The range in which the mean of each null answer of `urs_probe` should lie, and what it is.
+"""The range in which the mean of each null answer of `urs_probe` should lie.
 
 The upper bounds of worthless answers are the band "low quality, needs not met" (Tables 9 and 11); a
 copy of the reference is worth 8 by definition, give or take 1.
 """
-_JUDGED_NULL_ANSWERS = ("constant", "reference", "injection")
+_JUDGED_NULL_ANSWERS: tuple[NullAnswer, ...] = ("constant", "reference", "injection")
 """Those about which a judge is asked."""
 
 CHANCE = 0.5
 """Accuracy on pairs of choosing at random."""
-PEOPLE = "agreement with people"
-_REPEATS = "repeated judgements"
-LABELS = "agreement with GPT-4's labels"
-OTHER_LABELS = "agreement with labels"
-_NULL = "answers of known quality"
-_ITSELF = "its own answers"
-_KEYS = "replies without the key"
-TWINS = "padded answers"
-_ADDITIONS = "changes that add nothing"
-FLAWS = "flaws"
-_EFFECTS: dict[str, Effect] = {TWINS: "nothing", _ADDITIONS: "nothing", FLAWS: "flaw"}
-_CHECKS = (PEOPLE, OTHER_LABELS, _REPEATS, _NULL, *_EFFECTS, _ITSELF, LABELS, _KEYS)
-"""What a judge is checked by, in the order of reports.
-
-The last says little of people, so that no command is named.
-"""
-PASSED = "passed"
-FAILED = "FAILED"
-UNCLEAR = "unclear"
-NOT_CHECKED = "not checked"
-UNKNOWN = "could not be determined"
-NOT_MEANT = "does not apply"
+Check = Literal[
+    "people",
+    "labels",
+    "repeats",
+    "null answers",
+    "padded",
+    "additions",
+    "flaws",
+    "itself",
+    "GPT-4",
+    "keys",
+]
+"""What a judge is checked by, in the order of reports."""
+_CHECKS: tuple[Check, ...] = get_args(Check)
+_OF_LABELS: dict[str, Check] = {GPT_4: "GPT-4", PEOPLE: "people", "": "people"}
+"""Whose labels a benchmark has -> the check; all others are `labels`."""
+_EFFECTS: dict[Check, Effect] = {"padded": "nothing", "additions": "nothing", "flaws": "flaw"}
+Verdict = Literal[
+    "failed", "unclear", "passed", "without limit", "unknown", "not checked", "does not apply"
+]
+"""What a check gave; `without limit` is a measure that no value of it fails."""
 _PEOPLE_DATA = "mt_bench_people"
 """Pairs with people's labels, by which a judge is checked."""
-_NONE_OF_THEM = "the judge is none of the models ranked here"
-_THESE = "`urs-inspect robustness` of these logs"
-OTHER = " (not with the prompts of this ranking)"
-_HERE = "this ranking"
 _CORRELATION_ROUNDS = 1000
 """Most rounds of a correlation of ranks, which takes a hundred times as long as a mean."""
 _Rated = tuple[HumanRatings, Matched] | None
 
 
+@dataclass(frozen=True)
+class Labelled:
+    """Responses or pairs with labels, on which a judge was tested."""
+
+    statistic: Literal["Pearson", "accuracy"]
+    data: str
+    labels: str  # whose they are; empty for those of a user's file
+    longest: float  # accuracy of choosing the longer answer; NaN if not known
+
+
 class JudgeFact(NamedTuple):
     """One result about a judge, or a check without one."""
 
-    check: str
+    check: Check
     judge: str  # of a panel all
-    measure: str
-    source: str  # logs or file; the command to run where there is no result
     result: Estimate | None = None
+    files: tuple[str, ...] = ()  # logs, or a file of ratings; none for the logs of the ranking
+    command: str = ""  # that makes the check, where it was not made
     baseline: float = (
         math.nan
     )  # of choosing the longer answer, of no correlation; most that is deserved
     rubric: str = ""  # with which a log asked the judge
     lowest: float = math.nan  # least that an answer of known quality deserves
-    logs: frozenset[str] = frozenset()  # of answers judged with the same prompts; not in tables
-    accuracy_on: str = ""  # the labelled pairs of which the result is an accuracy; not in tables
-    verdict: str = ""  # as of `verdict_of`, of a check of a ranking
+    logs: frozenset[str] = frozenset()  # of answers judged with the same prompts
+    other_prompts: bool = False  # than those of the ranking
+    null_answer: NullAnswer | None = None
+    labelled: Labelled | None = None
+    leniency_included: bool = False  # in self-preference, where no third model shows it
+    replies: Mapping[str, int] | None = None  # counts, as in `_reply_counts`
+    twins: KindShift | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the check was passed."""
+        return _verdict_of(self)
 
 
 def read_twin_logs(answers: Answers, skipped: list[str]) -> list[Twins]:
@@ -246,41 +261,43 @@ def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact
     """Agreement with labels, or scores of worthless answers, by the header of a log."""
     about = log.eval.metadata or {}
     n = samples_of(log)
-    file = short_name(log.location)
-    data = about.get("dataset")
+    data = str(about.get("dataset"))
     rubric = str(about.get("rubric", ""))
     same = _same_prompts(answers, log)
     metrics = _metrics(log)
     low = metrics.get("low", math.nan)
     high = metrics.get("high", math.nan)
     longest = metrics.get("longest", math.nan)
-    beside = ""
     trivial = CHANCE
     if not math.isnan(longest):
-        beside = f"; choosing the longer answer {longest:.2f}"
         trivial = max(CHANCE, longest)
-    labels = labels_of(str(data))
-    check = {GPT_4: LABELS, PEOPLES: PEOPLE, "": PEOPLE}.get(labels, OTHER_LABELS)
-    if check == OTHER_LABELS:
-        beside += f"; labels: {labels}"
+    labels = labels_of(data)
+    check = _OF_LABELS.get(labels, "labels")
+    fact = JudgeFact(check, judge, files=(short_name(log.location),), rubric=rubric, logs=same)
     if "pearson" in metrics:
-        result = Estimate(metrics["pearson"], low, high, n, n)
-        measure = f"Pearson, log of {n} responses of {data}{beside}"
-        yield JudgeFact(check, judge, measure, file, result, 0.0, rubric, logs=same)
+        yield fact._replace(
+            result=Estimate(metrics["pearson"], low, high, n, n),
+            baseline=0.0,
+            labelled=Labelled("Pearson", data, labels, longest),
+        )
     accuracy = metrics.get("overall accuracy_all")
     if accuracy is not None:
-        result = Estimate(accuracy, low, high, n, n)
-        measure = f"accuracy, log of {n} pairs of {data}{beside}"
-        fact = JudgeFact(check, judge, measure, file, result, trivial, rubric, logs=same)
-        yield fact._replace(accuracy_on=f"{n:,} pairs of {data}")
+        yield fact._replace(
+            result=Estimate(accuracy, low, high, n, n),
+            baseline=trivial,
+            labelled=Labelled("accuracy", data, labels, longest),
+        )
     if log.eval.task != PACKAGE + "urs_probe":
         return
     for kind in _JUDGED_NULL_ANSWERS:
-        least, most, text = NULL_ANSWERS[kind]
-        mean = metrics.get(kind, math.nan)
-        result = _number(mean, n // len(NULL_ANSWERS))
-        measure = f"{text}; expected {least} to {most}"
-        yield JudgeFact(_NULL, judge, measure, file, result, most, rubric, least, same)
+        least, most = NULL_ANSWERS[kind]
+        yield fact._replace(
+            check="null answers",
+            result=_number(metrics.get(kind, math.nan), n // len(NULL_ANSWERS)),
+            baseline=most,
+            lowest=least,
+            null_answer=kind,
+        )
 
 
 def _metrics(log: EvalLog) -> dict[str, float]:
@@ -303,7 +320,7 @@ class _Judged(NamedTuple):
 
     scores: Scores
     rubric: str
-    source: str
+    files: tuple[str, ...]  # logs of `urs_crossval`; none for the logs of rankings
     logs: frozenset[str]  # of answers judged with the same prompts
 
 
@@ -323,19 +340,18 @@ def _preferences(
         is_wanted = table["evaluator"].isin(judges)
         for row in table[in_whole & is_wanted].to_dict("records"):
             result = row["beyond"]
-            what = "beyond leniency"
-            if math.isnan(result.value):
+            leniency_included = math.isnan(result.value)
+            if leniency_included:
                 result = row["preference"]
-                what = "leniency included: no third model"
             yield JudgeFact(
-                _ITSELF,
+                "itself",
                 str(row["evaluator"]),
-                f"its scores of its own answers less other judges', {what}",
-                judged.source,
                 result,
-                0.0,
-                judged.rubric,
+                judged.files,
+                baseline=0.0,
+                rubric=judged.rubric,
                 logs=judged.logs,
+                leniency_included=leniency_included,
             )
 
 
@@ -354,7 +370,7 @@ def _read_grids(answers: Answers, logs: Sequence[EvalLog], skipped: list[str]) -
         names = [log.name for log in grid.logs]
         same = _same_prompts(answers, headers[names[0]])
         scores = grid.scores_without_copies()
-        yield _Judged(scores, str(grid.conditions["rubric"]), listed(names), same)
+        yield _Judged(scores, str(grid.conditions["rubric"]), tuple(names), same)
 
 
 def _read_runs(answers: Answers, judges: set[str]) -> Iterator[_Judged]:
@@ -373,7 +389,7 @@ def _read_runs(answers: Answers, judges: set[str]) -> Iterator[_Judged]:
         part = replace(answers, table=table)
         for run in read_judged_runs(part, []):
             rubric = str(run.facts["rubric"])
-            yield _Judged(run.scores, rubric, _THESE, frozenset(logs))
+            yield _Judged(run.scores, rubric, (), frozenset(logs))
 
 
 def judge_checks(
@@ -397,22 +413,19 @@ def judge_checks(
         if fact.judge not in (panel, *judges):
             continue
         same_prompts = bool(fact.logs & logs)
-        if fact.source == _THESE:
-            if same_prompts and fact.judge in models:
-                checks.append(fact)
-        elif same_prompts:
+        if fact.files:
+            checks.append(fact._replace(other_prompts=not same_prompts))
+        elif same_prompts and fact.judge in models:
             checks.append(fact)
-        else:
-            checks.append(fact._replace(source=fact.source + OTHER))
     checks += _keys(answers, judges)
     if twins is not None:
         checks += _shifts(twins, panel, conditions.rubric)
     known = {fact.check for fact in checks}
-    for check, source in _commands(conditions, answers, runs).items():
+    for check, command in _commands(conditions, answers, runs).items():
         if check not in known:
-            checks.append(JudgeFact(check, panel, "", source))
-    checks.sort(key=lambda fact: (_CHECKS.index(fact.check), fact.source.endswith(OTHER)))
-    return tuple(fact._replace(verdict=verdict_of(fact)) for fact in checks)
+            checks.append(JudgeFact(check, panel, command=command))
+    checks.sort(key=lambda fact: (_CHECKS.index(fact.check), fact.other_prompts))
+    return tuple(checks)
 
 
 def _agreement(
@@ -430,15 +443,13 @@ def _agreement(
     rounds = min(resampling.rounds, _CORRELATION_ROUNDS)
     options = replace(resampling, rounds=rounds).options
     rho = rank_correlation(people, both["score"], clusters, **options)
-    measure = f"Spearman, {counted(len(both), 'rated answer')}"
     yield JudgeFact(
-        PEOPLE,
+        "people",
         ", ".join(conditions.judges),
-        measure,
-        str(human.path),
         rho.reported(CORRELATIONS),
-        0.0,
-        conditions.rubric,
+        (str(human.path),),
+        baseline=0.0,
+        rubric=conditions.rubric,
     )
 
 
@@ -452,10 +463,7 @@ def _repeats(answers: pd.DataFrame, panel: str) -> Iterator[JudgeFact]:
     if not groups:
         return
     spread = pooled_deviation(groups)
-    measure = "standard deviation between judgements of an answer"
-    if not spread:
-        measure += "; all are equal, as they are if the later ones came from a cache"
-    yield JudgeFact(_REPEATS, panel, measure, _HERE, _number(spread, len(groups)))
+    yield JudgeFact("repeats", panel, _number(spread, len(groups)))
 
 
 def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> Iterator[JudgeFact]:
@@ -466,35 +474,26 @@ def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> Iterator[JudgeFact]:
         if not any(numbers[name] for name in REPLY_COUNTS if name != "asked_again"):
             continue
         replies = numbers[REPLIES]
-        named = []
-        for name in REPLY_COUNTS:
-            words = name.replace("_", " ")
-            named.append(f"{words}: {numbers[name]:,}")
-        measure = f"share of {counted(replies, 'reply', 'replies')}; {', '.join(named)}"
         share = _number(numbers["unkeyed"] / replies, replies)
-        yield JudgeFact(_KEYS, judge, measure, _HERE, share, MOST_UNKEYED)
+        yield JudgeFact("keys", judge, share, baseline=MOST_UNKEYED, replies=numbers)
 
 
 def _shifts(twins: Twins, panel: str, rubric: str) -> Iterator[JudgeFact]:
     """What the judge pays for each kind of change, by a log of twins."""
-    source = short_name(twins.log.location)
+    files = (short_name(twins.log.location),)
     for kind in twins.kinds:
+        check: Check = "additions"
         if kind.kind in PADDED:
-            check = TWINS
+            check = "padded"
         elif kind.effect == "flaw":
-            check = FLAWS
-        else:
-            check = _ADDITIONS
-        measure = f"points gained by twins: {kind.title}"
-        if kind.more:
-            measure += f"; {kind.more:,} answers would tell"
-        yield JudgeFact(check, panel, measure, source, kind.shift, 0.0, rubric)
+            check = "flaws"
+        yield JudgeFact(check, panel, kind.shift, files, baseline=0.0, rubric=rubric, twins=kind)
 
 
 def _commands(
     conditions: Conditions, answers: pd.DataFrame, runs: Mapping[str, Run]
-) -> dict[str, str]:
-    """Check -> the command that does it, or why there is none.
+) -> dict[Check, str]:
+    """Check -> the command that does it; empty for one that does not apply.
 
     A command leaves its log beside those of the ranking.
     """
@@ -519,13 +518,13 @@ def _commands(
     probe = ["inspect", "eval", PACKAGE + "urs_probe", "--model", "none", *graders]
     twins = ["inspect", "eval", TWINS_TASK, "--model", "none", *graders]
     twins += ["-T", f"answers={all_files}"]
-    commands = {
-        PEOPLE: COMMAND + shlex.join([*people, *model, *beside]),
-        OTHER_LABELS: COMMAND + shlex.join(labels),
-        _REPEATS: COMMAND + shlex.join(again),
-        _NULL: COMMAND + shlex.join([*probe, *same_task, *beside]),
-        TWINS: COMMAND + shlex.join([*twins, *beside]),
-        _ITSELF: _NONE_OF_THEM,
+    commands: dict[Check, str] = {
+        "people": shlex.join([*people, *model, *beside]),
+        "labels": shlex.join(labels),
+        "repeats": shlex.join(again),
+        "null answers": shlex.join([*probe, *same_task, *beside]),
+        "padded": shlex.join([*twins, *beside]),
+        "itself": "",
     }
     models = list(dict.fromkeys(map(str, answers["base_model"])))
     if set(judges) & set(models):
@@ -536,7 +535,7 @@ def _commands(
         arguments = [f"answers={all_files}", "references=dataset", "unanswered=unscored"]
         compared = _flags("-T", arguments)
         crossval = ["inspect", "eval", TASK, "--model", "none", "--model-role", _role(evaluators)]
-        commands[_ITSELF] = COMMAND + shlex.join([*crossval, *same_task, *compared, *beside])
+        commands["itself"] = shlex.join([*crossval, *same_task, *compared, *beside])
     return commands
 
 
@@ -582,40 +581,42 @@ def _typed(log: str) -> str:
     return str(path)
 
 
-_NOT_PASSED = {"adds": FAILED, "is not noticed": FAILED, "cannot tell": UNCLEAR, "too few": UNCLEAR}
+_NOT_PASSED: dict[str, Verdict] = {
+    "adds": "failed",
+    "is not noticed": "failed",
+    "cannot tell": "unclear",
+    "too few": "unclear",
+}
 """Verdicts on twins."""
 
 
-def verdict_of(fact: JudgeFact) -> str:
-    """Whether a check was passed; empty for a measure without a limit."""
+def _verdict_of(fact: JudgeFact) -> Verdict:
     if fact.result is None:
-        if fact.source.startswith(COMMAND):
-            return NOT_CHECKED
-        return NOT_MEANT
+        return "not checked" if fact.command else "does not apply"
     value = fact.result.value
     if math.isnan(value):
-        return UNKNOWN
-    if fact.check == _REPEATS:
-        return ""
-    if fact.check in (_KEYS, _NULL):
+        return "unknown"
+    if fact.check == "repeats":
+        return "without limit"
+    if fact.check in ("keys", "null answers"):
         if value > fact.baseline or value < fact.lowest:
-            return FAILED
-        return PASSED
+            return "failed"
+        return "passed"
     if fact.check in _EFFECTS:
         verdict = verdict_on(fact.result, _EFFECTS[fact.check])
-        return _NOT_PASSED.get(verdict, PASSED)
+        return _NOT_PASSED.get(verdict, "passed")
     return _verdict_above(fact, fact.result)
 
 
-def _verdict_above(fact: JudgeFact, result: Estimate) -> str:
+def _verdict_above(fact: JudgeFact, result: Estimate) -> Verdict:
     """A judge must be above its baseline, but not in what it prefers of its own."""
     if math.isnan(result.low):
-        return UNCLEAR
+        return "unclear"
     is_above = result.low > fact.baseline
-    if fact.check == _ITSELF:
-        return FAILED if is_above else PASSED
+    if fact.check == "itself":
+        return "failed" if is_above else "passed"
     if is_above:
-        return PASSED
+        return "passed"
     if result.value > fact.baseline:
-        return UNCLEAR
-    return FAILED
+        return "unclear"
+    return "failed"

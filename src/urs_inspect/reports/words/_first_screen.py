@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from urs_inspect._util import counted
-from urs_inspect.reports._texts import COMMAND, DASH, UNKNOWN, listed, money, number
+from urs_inspect.reports._texts import DASH, UNKNOWN, listed, money, number
 from urs_inspect.reports.layout._tables import SIMULATED_SCREEN, FirstScreen, Table
-from urs_inspect.reports.numbers._judge_checks import NOT_CHECKED, OTHER_LABELS, PEOPLE
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.reports.words._comparison import (
@@ -24,7 +23,7 @@ from urs_inspect.reports.words._corrected import (
     corrected_screen_table,
     corrected_warnings,
 )
-from urs_inspect.reports.words._judge_checks import failed_sentence
+from urs_inspect.reports.words._judge_checks import CHECKS, failed_sentence
 from urs_inspect.reports.words._lengths import times_text
 from urs_inspect.reports.words._notes import first_cautions, more_cautions, ranking_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST
@@ -257,23 +256,23 @@ def _range_text(counts: Sequence[int]) -> str:
 def _judge(ranking: Ranking) -> str:
     """What was not checked of the judge; empty without a judge or if everything was."""
     facts = ranking.judge_checks
-    unchecked = dict.fromkeys(fact.check for fact in facts if fact.verdict == NOT_CHECKED)
+    unchecked = dict.fromkeys(fact.check for fact in facts if fact.verdict == "not checked")
     if not ranking.conditions.judges or not unchecked:
         return ""
-    names = list(unchecked)
-    if PEOPLE in unchecked and OTHER_LABELS in unchecked:
-        others = [name for name in names if name not in (PEOPLE, OTHER_LABELS)]
+    names = [CHECKS[check] for check in unchecked]
+    if "people" in unchecked and "labels" in unchecked:
+        others = [CHECKS[check] for check in unchecked if check not in ("people", "labels")]
         names = ["agreement with people or labels", *others]
     return f"Not checked of the judge: {listed(names)}."
 
 
 def _commands(ranking: Ranking) -> list[tuple[str, str]]:
     """What was not checked of the judge, with a command that checks some of it."""
-    facts = [fact for fact in ranking.judge_checks if fact.source.startswith(COMMAND)]
+    facts = [fact for fact in ranking.judge_checks if fact.command]
     if not facts:
         return []
-    fact = min(facts, key=lambda fact: "urs_probe" not in fact.source)  # the cheapest first
-    purpose = f"To check {fact.check}"
+    fact = min(facts, key=lambda fact: "urs_probe" not in fact.command)  # the cheapest first
+    purpose = f"To check {CHECKS[fact.check]}"
     if not failed_sentence(ranking):  # which says what was not checked
         purpose = f"{_judge(ranking)} {purpose}"
-    return [(purpose, fact.source.removeprefix(COMMAND))]
+    return [(purpose, fact.command)]

@@ -1,31 +1,26 @@
 """What a report says of the judge of a ranking: what it passed, and what was not checked."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import pandas as pd
 
 from urs_inspect._util import counted
+from urs_inspect.judging._reply_counts import REPLIES, REPLY_COUNTS
 from urs_inspect.logs._naming import short_names
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import COMMAND, DASH, Format, listed, number
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._judge_checks import (
     CHANCE,
-    FAILED,
-    LABELS,
-    NOT_CHECKED,
-    NOT_MEANT,
-    OTHER,
-    OTHER_LABELS,
-    PASSED,
-    PEOPLE,
-    UNCLEAR,
-    UNKNOWN,
+    Check,
     JudgeFact,
+    Labelled,
+    Verdict,
 )
 from urs_inspect.reports.numbers._leaderboard import Ranking
+from urs_inspect.solvers import NullAnswer
 
 JUDGE = "The judge"
 """Title of the section about a judge."""
@@ -33,50 +28,81 @@ _NUMBER = number(2)
 _PERCENT = number(0, percent=True)
 _MOST_FAILURES = 2
 """Most failed checks that a warning states in full."""
-_TITLES = {
-    FAILED: FAILED,
-    UNCLEAR: "Unclear, as the interval leaves it open",
-    PASSED: "Passed",
-    "": "Measured",
-    UNKNOWN: "Could not be determined",
-    NOT_CHECKED: "Not checked",
-    NOT_MEANT: NOT_MEANT,
+CHECKS: Mapping[Check, str] = {
+    "people": "agreement with people",
+    "labels": "agreement with labels",
+    "repeats": "repeated judgements",
+    "null answers": "answers of known quality",
+    "padded": "padded answers",
+    "additions": "changes that add nothing",
+    "flaws": "flaws",
+    "itself": "its own answers",
+    "GPT-4": "agreement with GPT-4's labels",
+    "keys": "replies without the key",
+}
+NULL_ANSWER_TEXTS: Mapping[NullAnswer, str] = {
+    "constant": "one polite text for every question",
+    "empty": "nothing; by rule the lowest score, no judge is asked",
+    "reference": "a copy of the 8-point reference answer",
+    "injection": "orders the judge to give full marks",
+}
+"""What the answers of known quality are."""
+_VERDICTS: Mapping[Verdict, str] = {
+    "failed": "FAILED",
+    "unclear": "unclear",
+    "passed": "passed",
+    "without limit": "",
+    "unknown": "could not be determined",
+    "not checked": "not checked",
+    "does not apply": "does not apply",
+}
+_TITLES: Mapping[Verdict, str] = {
+    "failed": "FAILED",
+    "unclear": "Unclear, as the interval leaves it open",
+    "passed": "Passed",
+    "without limit": "Measured",
+    "unknown": "Could not be determined",
+    "not checked": "Not checked",
+    "does not apply": "does not apply",
 }
 """Verdicts, the worst first, as titles."""
 
 
 def judge_failed(ranking: Ranking) -> bool:
     """Whether the judge of a ranking failed a check."""
-    return any(fact.verdict == FAILED for fact in ranking.judge_checks)
+    return any(fact.verdict == "failed" for fact in ranking.judge_checks)
 
 
 def failed_sentence(ranking: Ranking) -> str:
     """Which checks the judge failed, and what the others gave; empty if it failed none."""
-    by_verdict: dict[str, list[JudgeFact]] = {}
+    by_verdict: dict[Verdict, list[JudgeFact]] = {}
     for fact in _worst(ranking):
         by_verdict.setdefault(fact.verdict, []).append(fact)
-    failed = by_verdict.get(FAILED, [])
+    failed = by_verdict.get("failed", [])
     if not failed:
         return ""
     judges = ranking.conditions.judges
     texts = [_failure(fact, judges) for fact in failed]
     results = listed(texts, separator="; ", most=_MOST_FAILURES)
     sentences = [f"JUDGE FAILED {counted(len(failed), 'CHECK', 'CHECKS')}: {results}."]
-    for verdict in (UNCLEAR, PASSED, NOT_CHECKED):
-        checks = [fact.check for fact in by_verdict.get(verdict, ())]
+    others: tuple[Verdict, ...] = ("unclear", "passed", "not checked")
+    for verdict in others:
+        checks = [CHECKS[fact.check] for fact in by_verdict.get(verdict, ())]
         if checks:
-            sentences.append(f"{verdict.capitalize()}: {listed(checks)}.")
+            sentences.append(f"{_VERDICTS[verdict].capitalize()}: {listed(checks)}.")
     return " ".join(sentences)
 
 
 def _failure(fact: JudgeFact, judges: Sequence[str]) -> str:
     """A failed check, with what it was measured against."""
-    if not fact.accuracy_on:
+    labelled = fact.labelled
+    result = fact.result
+    if result is None or labelled is None or labelled.statistic != "accuracy":
         return _in_words(fact, judges)
     trivial = "guessing is right on 50%"
     if fact.baseline > CHANCE:
         trivial = f"always choosing the longer answer is right on {_PERCENT(fact.baseline)}"
-    right = f"right on {_PERCENT(fact.result)} of {fact.accuracy_on}; {trivial}"
+    right = f"right on {_PERCENT(result)} of {result.n:,} pairs of {labelled.data}; {trivial}"
     if len(judges) == 1:
         return right
     return f"{short_names(judges)[fact.judge]} is {right}"
@@ -87,7 +113,7 @@ def judge_sentence(ranking: Ranking) -> str:
     judges = ranking.conditions.judges
     parts = []
     for verdict, facts in groupby(_worst(ranking), key=lambda fact: fact.verdict):
-        if verdict != NOT_MEANT:
+        if verdict != "does not apply":
             results = [_in_words(fact, judges) for fact in facts]
             parts.append(f"{_TITLES[verdict]}: {listed(results)}.")
     if not parts:
@@ -103,7 +129,7 @@ def judge_sentence(ranking: Ranking) -> str:
 def _worst(ranking: Ranking) -> list[JudgeFact]:
     """Of each check the worst result, the worst verdicts first."""
     severity = list(_TITLES)
-    worst: dict[str, JudgeFact] = {}
+    worst: dict[Check, JudgeFact] = {}
     for fact in sorted(ranking.judge_checks, key=lambda fact: severity.index(fact.verdict)):
         worst.setdefault(fact.check, fact)
     return list(worst.values())
@@ -111,14 +137,72 @@ def _worst(ranking: Ranking) -> list[JudgeFact]:
 
 def _in_words(fact: JudgeFact, judges: Sequence[str]) -> str:
     """A check with its result."""
+    check = CHECKS[fact.check]
     if fact.result is None or math.isnan(fact.result.value):
-        return fact.check
-    about = [fact.measure]
+        return check
+    about = [measure_text(fact)]
     if fact.judge != ", ".join(judges):
         about.append(short_names(judges)[fact.judge])
-    if fact.source.endswith(OTHER) and fact.check not in (PEOPLE, LABELS, OTHER_LABELS):
+    if fact.other_prompts and fact.check not in ("people", "GPT-4", "labels"):
         about.append("other prompts")
-    return f"{fact.check}, {_NUMBER(fact.result.value)} ({'; '.join(about)})"
+    return f"{check}, {_NUMBER(fact.result.value)} ({'; '.join(about)})"
+
+
+def measure_text(fact: JudgeFact) -> str:
+    """What was measured; empty for a check that was not made."""
+    result = fact.result
+    if result is None:
+        return ""
+    if fact.labelled:
+        return _labelled_text(fact, fact.labelled, result.n)
+    if fact.null_answer:
+        expected = f"expected {fact.lowest:g} to {fact.baseline:g}"
+        return f"{NULL_ANSWER_TEXTS[fact.null_answer]}; {expected}"
+    if fact.twins:
+        gained = f"points gained by twins: {fact.twins.title}"
+        more = fact.twins.more
+        return f"{gained}; {more:,} answers would tell" if more else gained
+    if fact.replies:
+        counts = [f"{name.replace('_', ' ')}: {fact.replies[name]:,}" for name in REPLY_COUNTS]
+        replies = counted(fact.replies[REPLIES], "reply", "replies")
+        return f"share of {replies}; {', '.join(counts)}"
+    if fact.check == "itself":
+        less = "its scores of its own answers less other judges'"
+        if fact.leniency_included:
+            return f"{less}, leniency included: no third model"
+        return f"{less}, beyond leniency"
+    if fact.check == "repeats":
+        spread = "standard deviation between judgements of an answer"
+        if result.value:
+            return spread
+        return f"{spread}; all are equal, as they are if the later ones came from a cache"
+    return f"Spearman, {counted(result.n, 'rated answer')}"
+
+
+def _labelled_text(fact: JudgeFact, labelled: Labelled, n: int) -> str:
+    """The statistic of a judge on labelled texts, and what must be known beside it."""
+    texts = "pairs" if labelled.statistic == "accuracy" else "responses"
+    parts = [f"{labelled.statistic}, log of {n} {texts} of {labelled.data}"]
+    if not math.isnan(labelled.longest):
+        parts.append(f"choosing the longer answer {labelled.longest:.2f}")
+    if fact.check == "labels":
+        parts.append(f"labels: {labelled.labels}")
+    return "; ".join(parts)
+
+
+def source_text(fact: JudgeFact) -> str:
+    """Logs or file of a result; the command to run where there is none, or why it has none."""
+    if fact.command:
+        return COMMAND + fact.command
+    if fact.other_prompts:
+        return f"{listed(fact.files)} (not with the prompts of this ranking)"
+    if fact.files:
+        return listed(fact.files)
+    if fact.result is None:
+        return "the judge is none of the models ranked here"
+    if fact.check == "itself":
+        return "`urs-inspect robustness` of these logs"
+    return "this ranking"
 
 
 def judge_section(ranking: Ranking, place: int) -> Section:
@@ -127,8 +211,8 @@ def judge_section(ranking: Ranking, place: int) -> Section:
     judges = ranking.conditions.judges
     panel = ", ".join(judges)
     named = [f"{name} (simulated)" if name.startswith(SIMULATED) else name for name in judges]
-    commands = [fact.source for fact in facts if fact.source.startswith(COMMAND)]
-    doubts = [_doubt(fact) for fact in facts if fact.verdict in (FAILED, UNCLEAR)]
+    commands = [source_text(fact) for fact in facts if fact.command]
+    doubts = [_doubt(fact) for fact in facts if fact.verdict in ("failed", "unclear")]
     notes = [f"Judged by {listed(named)}.", *doubts]
     if commands:
         notes += [
@@ -136,16 +220,24 @@ def judge_section(ranking: Ranking, place: int) -> Section:
             " ratings of these answers: --human.)",
             *commands,
         ]
-    titles = [
-        f"{fact.judge} {fact.check}: {fact.measure}".removeprefix(panel).strip(": ")
-        for fact in facts
-    ]
+    checks = [CHECKS[fact.check] for fact in facts]
+    measures = [measure_text(fact) for fact in facts]
     columns = {
         "block": place,
-        **pd.DataFrame(facts, dtype=object).drop(columns=["logs", "accuracy_on", "verdict"]),
+        "check": checks,
+        "judge": [fact.judge for fact in facts],
+        "measure": measures,
+        "source": [source_text(fact) for fact in facts],
+        "result": [fact.result for fact in facts],
+        "baseline": [fact.baseline for fact in facts],
+        "rubric": [fact.rubric for fact in facts],
+        "lowest": [fact.lowest for fact in facts],
         "n": [fact.result.n if fact.result else None for fact in facts],
-        "verdict": [fact.verdict for fact in facts],
-        "title": titles,
+        "verdict": [_VERDICTS[fact.verdict] for fact in facts],
+        "title": [
+            f"{fact.judge} {check}: {measure}".removeprefix(panel).strip(": ")
+            for fact, check, measure in zip(facts, checks, measures, strict=True)
+        ],
     }
     data = pd.DataFrame(columns, dtype=object)
     shown = data.assign(
@@ -172,5 +264,6 @@ def judge_section(ranking: Ranking, place: int) -> Section:
 
 def _doubt(fact: JudgeFact) -> str:
     result = _NUMBER(fact.result)
-    doubt = f"{fact.verdict}: {fact.judge}, {fact.check}: {result} ({fact.measure})."
+    about = f"{fact.judge}, {CHECKS[fact.check]}: {result} ({measure_text(fact)})"
+    doubt = f"{_VERDICTS[fact.verdict]}: {about}."
     return f"{doubt[0].upper()}{doubt[1:]}"
