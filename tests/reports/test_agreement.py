@@ -26,6 +26,9 @@ from urs_inspect.reports.numbers._agreement import (
     CaseLevel,
     IntentLevel,
     ModelLevel,
+    NoCaseLevel,
+    NoIntentLevel,
+    NoModelLevel,
     agreement_of,
     case_level,
     intent_level,
@@ -48,9 +51,11 @@ from urs_inspect.reports.words._agreement import (
     _about_correlation,
     _panel_of_blocks,
     agreement_report,
+    case_notes,
     intent_notes,
     model_notes,
     why_no_interval,
+    why_no_level,
 )
 from urs_inspect.reports.words._rankings import people_notes
 from urs_inspect.stats import (
@@ -130,7 +135,7 @@ def ratings(
     return HumanRatings(Path("r.csv"), scale, tuple(made), repeated)
 
 
-def level(found: Answers, given: HumanRatings) -> "CaseLevel | str":
+def level(found: Answers, given: HumanRatings) -> CaseLevel | NoCaseLevel:
     return case_level(match_ratings(found.table, model_names(found.table), given), given, HOW)
 
 
@@ -154,7 +159,7 @@ def test_values_worked_out_by_hand() -> None:
         interval_alpha([[1, 5.5, 3.25, 10], [2, 4, 6, 8]])
     )
     assert (found.all.answers, found.all.questions) == (4, 4)
-    assert (found.people, found.notes, found.scale) == (None, (), (1.0, 5.0))
+    assert (found.people, case_notes(found.about), found.scale) == (None, [], (1.0, 5.0))
     assert (correlations.pearson.rounds, correlations.pearson.seed) == (40, 1)
 
 
@@ -259,7 +264,7 @@ def test_what_is_not_in_the_logs_is_left_out_with_examples() -> None:
     ]
     made = ratings(*given, repeated=2)
     found = agreed(RATED, made)
-    assert (found.all.answers, found.notes) == (2, ())
+    assert (found.all.answers, case_notes(found.about)) == (2, [])
     assert unused(made, [match_ratings(RATED.table, {"m": "m"}, made)]) == [
         (
             Telling(
@@ -275,7 +280,7 @@ def test_answers_without_a_score_are_counted_and_never_become_one() -> None:
     finals = {**ONE, "b2": math.nan}
     given = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2), ("b2", "m", 5))
     found = agreed(answers(rows("m", finals)), given)
-    assert found.notes == (Telling("1 rated answer ... skipped"),)
+    assert case_notes(found.about) == [Telling("1 rated answer ... skipped")]
     assert found.all == agreed(RATED, ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2))).all
 
 
@@ -289,8 +294,8 @@ def test_epochs() -> None:
     assert whole.all == agreed(answers(rows("m", {"a1": 4.0, "a2": 4.0, "b1": 9.0})), given).all
     second = agreed(twice, ratings(("a1", "m", 1, "", 2), ("a2", "m", 3, "", 1), ("b1", "m", 5)))
     assert second.all.difference.value == pytest.approx(((6 - 1) + (4 - 5.5) + (9 - 10)) / 3)
-    assert whole.notes == ((Telling("2 ratings of r.csv without an epoch")),)
-    assert second.notes == ()
+    assert case_notes(whole.about) == [Telling("2 ratings of r.csv without an epoch")]
+    assert case_notes(second.about) == []
     made = ratings(("a1", "m", 1), ("b1", "m", 5), ("b1", "m", 5, "", 2))
     assert (
         "'b1' of m, epoch 2 (line 4)"
@@ -300,7 +305,8 @@ def test_epochs() -> None:
 
 def test_two_answers_have_no_correlation_and_five_questions_no_interval() -> None:
     one = level(RATED, ratings(("a1", "m", 1), ("zz", "m", 2)))
-    assert tells(one, "single answers: 1 was both")
+    assert isinstance(one, NoCaseLevel)
+    assert tells(why_no_level(one), "single answers: 1 was both")
     two = agreed(RATED, ratings(("a1", "m", 1), ("a2", "m", 3))).all
     for found in (two.correlations.pearson, two.correlations.spearman, two.correlations.kendall):
         assert all(map(math.isnan, (found.value, found.low, found.high)))
@@ -516,7 +522,8 @@ def test_scores_and_satisfaction_that_cannot_be_correlated(
     models = ["m", "n"][: len(given)]
     table = score_table(answers(*map(rows, models, given)).table, models)
     found = intent_level(table, said, INTENTS_HOW)
-    assert isinstance(found, str) and found.startswith(f"No correlation over intents: {sentence}")
+    assert isinstance(found, NoIntentLevel)
+    assert why_no_level(found).startswith(f"No correlation over intents: {sentence}")
 
 
 def test_too_few_questions_leave_no_interval() -> None:
@@ -547,7 +554,7 @@ def votes(fought: list[tuple[str, str, float]] = FOUGHT) -> Votes:
     return Votes(rank(battles, **MODELS_HOW.options), ())
 
 
-def models_level(cast_votes: Votes, **finals: dict[str, float]) -> "ModelLevel | str":
+def models_level(cast_votes: Votes, **finals: dict[str, float]) -> ModelLevel | NoModelLevel:
     table = answers(*[rows(model, scores) for model, scores in (finals or FINALS).items()]).table
     models = list(dict.fromkeys(table["model"]))
     return model_level(score_table(table, models), model_names(table), cast_votes, MODELS_HOW)
@@ -679,8 +686,8 @@ def test_a_bare_name_will_do_where_one_model_has_it() -> None:
     names = model_names(table)
     assert names == {**{name: name for name in finals}, "x": "x (temperature=0)"}
     found = models_level(votes(), **finals)
-    assert isinstance(found, str)
-    assert tells(found, "2 have both")
+    assert isinstance(found, NoModelLevel)
+    assert tells(why_no_level(found), "2 have both")
 
 
 def test_votes_that_do_not_link_all_models_are_said() -> None:
@@ -692,7 +699,8 @@ def test_two_models_are_too_few() -> None:
     found = models_level(
         votes(), x=FINALS["x"], y=FINALS["y"], z={"a1": math.nan, "a2": math.nan, "b1": math.nan}
     )
-    assert tells(found, "2 have both ... 3 ... x, y, z; ... x, y")
+    assert isinstance(found, NoModelLevel)
+    assert tells(why_no_level(found), "2 have both ... 3 ... x, y, z; ... x, y")
 
 
 # --- files of votes ---
@@ -797,7 +805,7 @@ def test_ratings_may_be_about_questions_that_not_all_models_attempted() -> None:
     assert block.cases is not None and block.intents is not None
     assert block.cases.all.answers == 6
     # How questions were chosen is noted where means are over them.
-    assert (block.notes, block.cases.notes) == ((), ())
+    assert (block.lacking, case_notes(block.cases.about)) == ((), [])
     report = agreement_report([block], (), STATISTICS_HOW, {})
     noted = [section.title for section in report.sections if _tells_of_three(section)]
     assert noted == ["Score and satisfaction by intent"]
@@ -812,7 +820,9 @@ def test_ratings_that_another_block_used_are_not_skipped() -> None:
     human = given(*STATISTICS_FINALS, "zz")
     found, notes = agreement_of(both, human=human, resampling=STATISTICS_HOW)
     assert [block.cases is None for block in found] == [False, True]
-    assert found[1].notes == (Telling("single answers: 0 were both"),)
+    assert [why_no_level(level) for level in found[1].lacking] == [
+        Telling("single answers: 0 were both")
+    ]
     assert notes == [Telling("1 rating of r.csv ... skipped: 'zz' of m (line 8)")]
     assert (
         agreement_of(Answers(both.table[::-1], (), ()), human=human, resampling=STATISTICS_HOW)[1]
@@ -826,7 +836,9 @@ def test_what_cannot_be_computed_is_noted_and_the_rest_goes_on() -> None:
         answers(rows("m", HALF)), human=given("a1", "b1"), satisfaction=SAID, votes=votes
     )
     assert block.ratings is None
-    assert block.notes == ((Telling("1 have both ... 3 ... m, gpt; ... m")),)
+    assert [why_no_level(level) for level in block.lacking] == [
+        Telling("1 have both ... 3 ... m, gpt; ... m")
+    ]
     assert block.intents is not None and block.cases is not None
 
 

@@ -350,10 +350,10 @@ def test_people_s_ratings_give_the_price_of_length_whatever_their_scale() -> Non
                 }
             )
     human = HumanRatings(Path("ratings.csv"), (1.0, 5.0), (), 0)
-    matched = Matched(pd.DataFrame(ratings), {}, ())
+    matched = Matched(pd.DataFrame(ratings), {}, 0)
     slope = people_slope(matched, pd.DataFrame(rows), human)
     assert slope is not None and slope.low < 0.4 < slope.high and slope.low > 0.2
     equal = pd.DataFrame(rows).assign(answer_length=500.0)
     assert people_slope(matched, equal, human) is None
-    few = Matched(pd.DataFrame(ratings[:5]), {}, ())
+    few = Matched(pd.DataFrame(ratings[:5]), {}, 0)
     assert people_slope(few, pd.DataFrame(rows), human) is None

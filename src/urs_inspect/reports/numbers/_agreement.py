@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from urs_inspect.reports.numbers._human_data import (
     Votes,
     on_scale_of_judge,
 )
-from urs_inspect.reports.numbers._scores import ScoreTable, clusters_of, score_table
+from urs_inspect.reports.numbers._scores import ALL, ScoreTable, clusters_of, score_table
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import (
     Correlations,
@@ -56,8 +56,9 @@ _MODELS_QUESTIONS = 2  # name the resamplings of questions among those of a seed
 
 Answer = tuple[str, str, int | None]
 """Model, question, and epoch where the file of ratings names it."""
-Behind = Mapping[str, Mapping[str, int]]
-"""What is counted, such as "people on" -> intent or model -> how many are behind its mean."""
+Counted = Literal["questions", "people", "clusters", "instructions"]
+Behind = Mapping[Counted, Mapping[str, int]]
+"""What is counted -> intent or model -> how many are behind its mean; instructions for `ALL`."""
 Point = Mapping[str, Any]
 
 
@@ -90,6 +91,41 @@ class AboutModels:
 
 
 @dataclass(frozen=True)
+class AboutCases:
+    """What of the ratings does not count in a `CaseLevel`, and how they count."""
+
+    file: str
+    without_epoch: int  # ratings, as in `Matched`
+    weighted: bool  # whether answers were drawn with unequal chances
+    without_score: int  # rated answers
+
+
+@dataclass(frozen=True)
+class NoIntentLevel:
+    """Why there is none: few intents have both, or no model has a score on each of these."""
+
+    both: int  # intents with scores and satisfaction
+    file: str  # of satisfaction
+
+
+@dataclass(frozen=True)
+class NoModelLevel:
+    """Why there is none: few models have both."""
+
+    both: int  # models with scores and votes
+    with_votes: Sequence[str]
+    with_score: Sequence[str]
+
+
+@dataclass(frozen=True)
+class NoCaseLevel:
+    """Why there is none: few answers have both."""
+
+    both: int  # answers with scores and ratings
+    about: AboutCases
+
+
+@dataclass(frozen=True)
 class IntentLevel:
     """Mean score against mean satisfaction by intent, as in Figure 5 of the URS paper.
 
@@ -104,7 +140,7 @@ class IntentLevel:
     correlation: MeanCorrelation
     by_model: dict[str, MeanCorrelation]
     people_resampled: bool  # else satisfaction counts as exact
-    too_few: Mapping[str, Sequence[str]]  # as of `_too_few`; empty if there is an interval
+    too_few: Mapping[Counted, Sequence[str]]  # as of `_too_few`; empty if there is an interval
     scale: Scale
     about: AboutIntents
 
@@ -124,7 +160,7 @@ class ModelLevel:
     instructions: int
     ties: int
     questions: int
-    too_few: Mapping[str, Sequence[str]]  # as of `_too_few`; empty if there is an interval
+    too_few: Mapping[Counted, Sequence[str]]  # as of `_too_few`; empty if there is an interval
     about: AboutModels
 
 
@@ -167,15 +203,12 @@ class CaseLevel:
     by_model: dict[str, CaseAgreement]
     people: PeopleAgreement | None  # None if the file does not name raters
     scale: Scale
-    notes: tuple[str, ...]
+    about: AboutCases
 
 
 @dataclass(frozen=True)
 class AgreementBlock:
-    """Agreement with one judge under one set of conditions.
-
-    `notes` tell why a level is None that was asked for.
-    """
+    """Agreement with one judge under one set of conditions."""
 
     conditions: Conditions
     apart_because: tuple[str, ...]  # why it is not compared with the first block
@@ -185,7 +218,7 @@ class AgreementBlock:
     ratings: ModelLevel | None
     cases: CaseLevel | None
     unlike: Unlike  # of intents and models; single answers are over questions of their own
-    notes: tuple[str, ...]
+    lacking: tuple[NoIntentLevel | NoModelLevel | NoCaseLevel, ...]  # levels that were asked for
 
 
 @dataclass(frozen=True)
@@ -200,7 +233,7 @@ class Matched:
 
     answers: pd.DataFrame
     lost: Mapping[HumanRating, str]
-    notes: tuple[str, ...]
+    without_epoch: int  # ratings that are compared with a mean over epochs
 
 
 def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanRatings) -> Matched:
@@ -224,14 +257,7 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
             lost[rating] = _OTHER_MODEL
     rows = _rated_answers(answers, by_answer, ratings)
     rows["weight"] = [weights[answer] for answer in ratings]
-    vague = _several_epochs(by_answer, ratings)
-    notes = []
-    if vague:
-        notes.append(
-            f"{counted(vague, 'rating')} of {given.path} without an epoch, about questions that"
-            " were answered several times: compared with the mean score over epochs."
-        )
-    return Matched(rows, lost, tuple(notes))
+    return Matched(rows, lost, _several_epochs(by_answer, ratings))
 
 
 def _rated_answers(
@@ -322,32 +348,26 @@ def _attempted(answers: pd.DataFrame, block: BlockAnswers) -> pd.DataFrame:
     return answers[answers["log"].isin(logs)]
 
 
-def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) -> CaseLevel | str:
-    """Compare the judge's scores with the mean of people's ratings.
-
-    A sentence if that cannot be done.
-    """
+def case_level(
+    matched: Matched, given: HumanRatings, resampling: Resampling
+) -> CaseLevel | NoCaseLevel:
+    """Compare the judge's scores with the mean of people's ratings."""
     scored = matched.answers.dropna(subset="score")
-    notes = list(matched.notes)
-    if given.weighted:
-        notes.append(
-            "Answers were drawn with unequal chances: agreement is that over the rated answers,"
-            " unweighted."
-        )
-    unscored = len(matched.answers) - len(scored)
-    if unscored:
-        notes.append(f"{counted(unscored, 'rated answer')} without a score of the judge, skipped.")
+    about = AboutCases(
+        file=str(given.path),
+        without_epoch=matched.without_epoch,
+        weighted=given.weighted,
+        without_score=len(matched.answers) - len(scored),
+    )
     if len(scored) < _FEWEST:
-        were = "was" if len(scored) == 1 else "were"
-        why = f"No agreement on single answers: {len(scored)} {were} both rated and scored."
-        return " ".join([why, *notes])
+        return NoCaseLevel(len(scored), about)
     return CaseLevel(
         _agreement(scored, given, resampling),
         _agreements(scored, "group", given, resampling),
         _agreements(scored, "model", given, resampling),
         _people(matched.answers, resampling),
         given.scale,
-        tuple(notes),
+        about,
     )
 
 
@@ -447,11 +467,8 @@ def _people(answers: pd.DataFrame, resampling: Resampling) -> PeopleAgreement | 
 
 def intent_level(
     table: ScoreTable, satisfaction: Satisfaction, resampling: Resampling
-) -> IntentLevel | str:
-    """Compare mean scores with mean satisfaction, intent by intent.
-
-    A sentence if that cannot be done.
-    """
+) -> IntentLevel | NoIntentLevel:
+    """Compare mean scores with mean satisfaction, intent by intent."""
     finals = {}
     scored = set()
     for group in map(str, set(table.facts["group"])):
@@ -459,27 +476,25 @@ def intent_level(
         if not np.isnan(finals[group]).all():
             scored.add(group)
     groups = sorted(scored.intersection(satisfaction.groups))
+    none = NoIntentLevel(len(groups), str(satisfaction.path))
     if len(groups) < FEWEST_POINTS:
-        return (
-            f"No correlation over intents: {len(groups)} have both scores and satisfaction in"
-            f" {satisfaction.path}, at least {FEWEST_POINTS} are needed."
-        )
+        return none
     parts = _means_by_intent(table, groups, resampling)
     has_mean = [~np.isnan(part.values) for part in parts]
     whole: Flags = np.logical_and.reduce(has_mean)
     if not whole.any():
-        return "No correlation over intents: no model has a score on each of them."
+        return none
     questions = [_scored(finals[group][:, whole]) for group in groups]
-    behind: dict[str, Mapping[str, int]] = {
-        "questions with a score on": dict(zip(groups, questions, strict=True)),
-        "people on": _resampled_people(satisfaction, groups),
+    behind: dict[Counted, Mapping[str, int]] = {
+        "questions": dict(zip(groups, questions, strict=True)),
+        "people": _resampled_people(satisfaction, groups),
     }
     clusters = None
     if table.clusters is not None:
         fewest_of_intents = [part.clusters[whole].min() for part in parts]
         clusters = np.array(fewest_of_intents)
         clusters_by_intent = dict(zip(groups, clusters.tolist(), strict=True))
-        behind["clusters of questions with a score on"] = clusters_by_intent
+        behind["clusters"] = clusters_by_intent
     satisfied = satisfaction.means(groups, resampling.rounds, resampling.seed)
 
     def over_intents(models: Integers) -> MeanDraws:
@@ -600,10 +615,10 @@ def _scored(finals: Floats) -> int:
     return int(has_score.sum())
 
 
-def _too_few(behind: Behind, level: float) -> dict[str, list[str]]:
+def _too_few(behind: Behind, level: float) -> dict[Counted, list[str]]:
     """What is counted -> the means that are of too few to show how far they would scatter."""
     least = fewest_clusters(level)
-    too_few = {}
+    too_few: dict[Counted, list[str]] = {}
     for what, numbers in behind.items():
         few = [name for name, n in numbers.items() if n < least]
         if few:
@@ -640,10 +655,10 @@ def model_names(answers: pd.DataFrame) -> dict[str, str]:
 
 def model_level(
     table: ScoreTable, names: Mapping[str, str], votes: Votes, resampling: Resampling
-) -> ModelLevel | str:
+) -> ModelLevel | NoModelLevel:
     """Compare mean scores with Bradley-Terry ratings, model by model.
 
-    A sentence if that cannot be done. `table` is over the questions that all models of the block
+    `table` is over the questions that all models of the block
     attempted; `names` are those of `model_names`.
     """
     ranking = votes.ranking
@@ -652,12 +667,7 @@ def model_level(
     shared = [place for place, name in enumerate(ranking.players) if names.get(name) in scored]
     models = [names[ranking.players[place]] for place in shared]
     if len(set(models)) < FEWEST_POINTS:
-        scored_models = choices(sorted(scored)) or "none"
-        return (
-            f"No correlation over models: {len(set(models))} have both scores and votes, at least"
-            f" {FEWEST_POINTS} are needed. Votes are about: {choices(ranking.players)}; scored"
-            f" were: {scored_models}."
-        )
+        return NoModelLevel(len(set(models)), ranking.players, sorted(scored))
     columns = [table.models.index(model) for model in models]
     scores = table_means(
         table.finals[:, columns],
@@ -672,13 +682,13 @@ def model_level(
         np.array([rating.clusters for rating in rated]),
         ranking.seed,
     )
-    behind: dict[str, Mapping[str, int]] = {
-        "questions with a score of": dict(zip(models, scores.n.tolist(), strict=True)),
-        "instructions": {"with votes": ranking.clusters},
+    behind: dict[Counted, Mapping[str, int]] = {
+        "questions": dict(zip(models, scores.n.tolist(), strict=True)),
+        "instructions": {ALL: ranking.clusters},
     }
     if table.clusters is not None:
         clusters_by_model = dict(zip(models, scores.clusters.tolist(), strict=True))
-        behind["clusters of questions with a score of"] = clusters_by_model
+        behind["clusters"] = clusters_by_model
     without_score = [name for name in ranking.players if names.get(name) not in scored]
     about = AboutModels(
         without_score=without_score,
@@ -743,12 +753,12 @@ def agreement_of(
 
 
 def _agreement_block(block: BlockAnswers, levels: Mapping[str, Any]) -> AgreementBlock:
-    """The levels by name, each of them a sentence where it could not be computed."""
+    """The levels by name, each of them the reason where it could not be computed."""
     computed: dict[str, Any] = dict.fromkeys(("intents", "ratings", "cases"))
-    notes = []
+    lacking = []
     for name, level in levels.items():
-        if isinstance(level, str):
-            notes.append(level)
+        if isinstance(level, NoIntentLevel | NoModelLevel | NoCaseLevel):
+            lacking.append(level)
         else:
             computed[name] = level
     models_and_judges = (*block.models, *block.conditions.judges)
@@ -760,5 +770,5 @@ def _agreement_block(block: BlockAnswers, levels: Mapping[str, Any]) -> Agreemen
         simulated=simulated,
         **computed,
         unlike=block.unlike,
-        notes=tuple(notes),
+        lacking=tuple(lacking),
     )

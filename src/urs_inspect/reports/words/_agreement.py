@@ -9,16 +9,21 @@ from typing import Any
 
 import pandas as pd
 
-from urs_inspect._util import counted
+from urs_inspect._util import choices, counted
 from urs_inspect.logs._naming import short_names
 from urs_inspect.reports._texts import DASH, Format, number, rating_text
 from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._agreement import (
+    AboutCases,
     AgreementBlock,
     CaseLevel,
     Clustered,
+    Counted,
     IntentLevel,
     ModelLevel,
+    NoCaseLevel,
+    NoIntentLevel,
+    NoModelLevel,
     agreement_of,
     match_blocks,
 )
@@ -34,7 +39,7 @@ from urs_inspect.reports.numbers._human_data import (
 from urs_inspect.reports.numbers._noise import FEWEST_JUDGES
 from urs_inspect.reports.numbers._scores import clusters_of
 from urs_inspect.reports.words._noise import panel_section
-from urs_inspect.reports.words._notes import cluster_note, unlike_notes
+from urs_inspect.reports.words._notes import cluster_note, epoch_notes, unlike_notes
 from urs_inspect.reports.words._rankings import people_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats import (
@@ -48,6 +53,7 @@ from urs_inspect.stats._bootstrap import (
     fewest_clusters,
 )
 from urs_inspect.stats._correlation import (
+    FEWEST_POINTS,
     MeanCorrelation,
     fisher_interval,
 )
@@ -213,21 +219,63 @@ def _block_facts(block: AgreementBlock) -> dict[str, Any]:
     """What the JSON file says of a block."""
     facts = dict(vars(block))
     unlike = unlike_notes(facts.pop("unlike"))
+    facts["notes"] = [why_no_level(level) for level in facts.pop("lacking")]
     if block.intents:
         facts["intents"] = _level_facts(block.intents, [*intent_notes(block.intents), *unlike])
     if block.ratings:
         facts["ratings"] = _level_facts(block.ratings, [*model_notes(block.ratings), *unlike])
+    if block.cases:
+        facts["cases"] = _level_facts(block.cases, case_notes(block.cases.about))
     return facts
 
 
-def _level_facts(level: IntentLevel | ModelLevel, notes: Sequence[str]) -> dict[str, Any]:
+def _level_facts(
+    level: IntentLevel | ModelLevel | CaseLevel, notes: Sequence[str]
+) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     for name, value in vars(level).items():
-        if name == "too_few":
+        if name == "too_few" and not isinstance(level, CaseLevel):
             facts["why_no_interval"] = why_no_interval(level)
         elif name != "about":
             facts[name] = value
     return {**facts, "notes": notes}
+
+
+def why_no_level(level: NoIntentLevel | NoModelLevel | NoCaseLevel) -> str:
+    """Why something that was asked for cannot be computed."""
+    match level:
+        case NoIntentLevel():
+            if level.both >= FEWEST_POINTS:
+                return "No correlation over intents: no model has a score on each of them."
+            return (
+                f"No correlation over intents: {level.both} have both scores and satisfaction in"
+                f" {level.file}, at least {FEWEST_POINTS} are needed."
+            )
+        case NoModelLevel():
+            scored = choices(level.with_score) or "none"
+            return (
+                f"No correlation over models: {level.both} have both scores and votes, at least"
+                f" {FEWEST_POINTS} are needed. Votes are about: {choices(level.with_votes)}; scored"
+                f" were: {scored}."
+            )
+        case NoCaseLevel():
+            were = "was" if level.both == 1 else "were"
+            why = f"No agreement on single answers: {level.both} {were} both rated and scored."
+            return " ".join([why, *case_notes(level.about)])
+
+
+def case_notes(about: AboutCases) -> list[str]:
+    """Which ratings do not count, and how they count."""
+    notes = epoch_notes(about.without_epoch, about.file)
+    if about.weighted:
+        notes.append(
+            "Answers were drawn with unequal chances: agreement is that over the rated answers,"
+            " unweighted."
+        )
+    if about.without_score:
+        rated = counted(about.without_score, "rated answer")
+        notes.append(f"{rated} without a score of the judge, skipped.")
+    return notes
 
 
 def intent_notes(level: IntentLevel) -> list[str]:
@@ -300,7 +348,8 @@ def _screen(
             pearson = block.ratings.correlation.pearson
             rows.append((judge, "votes", "Pearson", pearson, over))
     if not rows:
-        reasons = dict.fromkeys(chain.from_iterable(block.notes for block in blocks))
+        lacking = chain.from_iterable(block.lacking for block in blocks)
+        reasons = dict.fromkeys(map(why_no_level, lacking))
         claim = " ".join(["Nothing could be compared.", *reasons])
         return FirstScreen(claim, warnings, notes)
     judge, what, measure, value, over = rows[0]
@@ -330,7 +379,8 @@ def _sections(place: int, block: AgreementBlock) -> list[Section]:
     differs = [f"Not compared with the first block: {reason}" for reason in block.apart_because]
     short = short_names(block.models)
     unlike = unlike_notes(block.unlike)
-    sections = [Section(title, (*simulation, *differs, *block.notes), warnings=simulation)]
+    lacking = map(why_no_level, block.lacking)
+    sections = [Section(title, (*simulation, *differs, *lacking), warnings=simulation)]
     if block.intents:
         sections.append(_intents(block.intents, unlike, short))
     if block.ratings:
@@ -432,9 +482,19 @@ def _about_means(
 def why_no_interval(level: IntentLevel | ModelLevel) -> str:
     """What an interval would need and is missing; empty if there is one."""
     least = fewest_clusters(level.correlation.pearson.level)
-    return "; ".join(
-        f"fewer than {least} {what} {', '.join(few)}" for what, few in level.too_few.items()
-    )
+    of_what = "of" if isinstance(level, ModelLevel) else "on"
+    titles: dict[Counted, str] = {
+        "questions": f"questions with a score {of_what}",
+        "people": "people on",
+        "clusters": f"clusters of questions with a score {of_what}",
+    }
+    parts = []
+    for what, few in level.too_few.items():
+        if what == "instructions":
+            parts.append(f"fewer than {least} instructions with votes")
+        else:
+            parts.append(f"fewer than {least} {titles[what]} {', '.join(few)}")
+    return "; ".join(parts)
 
 
 def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
@@ -464,7 +524,7 @@ def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
             " to 10."
         ),
         _among_people(level),
-        *level.notes,
+        *case_notes(level.about),
     )
     table = Table(pd.DataFrame(rows, columns=["answers of", *formats]), formats)
     return Section("Score and rating of single answers", notes, (table,), 3)

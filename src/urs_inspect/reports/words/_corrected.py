@@ -21,6 +21,7 @@ from urs_inspect.reports.numbers._comparison import ComparedModels
 from urs_inspect.reports.numbers._corrected import FEWEST_RATED, CorrectedMeans, FromAll
 from urs_inspect.reports.numbers._scores import ALL, DIGITS
 from urs_inspect.reports.words._comparison import all_of
+from urs_inspect.reports.words._notes import epoch_notes
 
 CORRECTED = "Corrected by people"
 """Heading of the means and of the section about them."""
@@ -173,7 +174,7 @@ def _about_ratings(corrected: CorrectedMeans) -> list[str]:
     by = f" by {counted(people, 'person', 'people')}" if people else ""
     notes = [
         f"{counted(ratings, 'rating')}{by} of {counted(answers, 'answer')} in {human.path}.",
-        *corrected.matched.notes,
+        *epoch_notes(corrected.matched.without_epoch, str(human.path)),
         *human.repeats,
     ]
     if ratings > answers:

@@ -43,6 +43,16 @@ def ranking_notes(ranking: Ranking) -> list[str]:
     return notes
 
 
+def epoch_notes(ratings: int, file: str) -> list[str]:
+    """That ratings of a file do not say which answer they are about; none if all do."""
+    if not ratings:
+        return []
+    return [
+        f"{counted(ratings, 'rating')} of {file} without an epoch, about questions that were"
+        " answered several times: compared with the mean score over epochs."
+    ]
+
+
 def unlike_notes(unlike: Unlike) -> list[str]:
     """How models were not asked and judged alike, one sentence each."""
     notes = []
