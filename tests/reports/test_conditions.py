@@ -10,7 +10,7 @@ import pytest
 from tests.reports.answer_rows import rows
 from tests.telling import Telling, tells
 from urs_inspect.reports.numbers._conditions import blocks_of
-from urs_inspect.reports.words._notes import unlike_notes
+from urs_inspect.reports.words._notes import reasons_apart, unlike_notes
 
 ONE = {"leisure-en-1": 5.0, "leisure-en-2": 6.0, "leisure-zh-1": 7.0}
 
@@ -57,7 +57,7 @@ def test_other_conditions_stand_apart_and_say_why(other: dict[str, Any], reason:
     assert first.models == ("a", "b")
     assert first.differs_from_first == ()
     assert second.models == ("c",)
-    assert second.differs_from_first == (reason,)
+    assert reasons_apart(second.differs_from_first) == [reason]
 
 
 def test_the_order_of_a_panel_does_not_matter() -> None:
@@ -85,7 +85,7 @@ def test_a_model_that_was_asked_few_stands_apart_and_leaves_the_others_their_que
     assert first.table["question"].nunique() == 100
     assert unlike_notes(first.unlike) == []
     assert second.models == ("few",)
-    assert second.differs_from_first == (Telling("10 of the 100 questions ... half"),)
+    assert reasons_apart(second.differs_from_first) == [Telling("10 of the 100 questions ... half")]
 
 
 def test_half_of_the_questions_are_enough() -> None:
@@ -98,7 +98,9 @@ def test_many_that_were_asked_few_stand_together_and_the_whole_one_by_itself() -
     first, second = blocks_of(table(asked("whole", 0, 1846), asked("a", 0, 50), asked("b", 0, 50)))
     assert (first.models, second.models) == (("a", "b"), ("whole",))
     assert first.table["question"].nunique() == 50
-    assert second.differs_from_first == ((Telling("50 of the 50 questions ... half of the 1,846")),)
+    assert reasons_apart(second.differs_from_first) == [
+        Telling("50 of the 50 questions ... half of the 1,846")
+    ]
 
 
 def test_steps_by_halves_do_not_wear_the_questions_away() -> None:
@@ -106,9 +108,9 @@ def test_steps_by_halves_do_not_wear_the_questions_away() -> None:
     # half of the 60.
     first, second = blocks_of(table(asked("a", 0, 100), asked("b", 40, 100), asked("c", 60, 110)))
     assert (first.models, second.models) == (("a", "b"), ("c",))
-    assert second.differs_from_first == (
-        (Telling("40 of the 60 questions ... half of the 100 ... a")),
-    )
+    assert reasons_apart(second.differs_from_first) == [
+        Telling("40 of the 60 questions ... half of the 100 ... a")
+    ]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -144,7 +146,9 @@ def test_a_model_without_a_common_question_stands_alone() -> None:
         table(rows("a", ONE), rows("other", {"leisure-en-8": 1.0}), rows("b", ONE))
     )
     assert (first.models, second.models) == (("a", "b"), ("other",))
-    assert second.differs_from_first == (Telling("No question in common ... 3 questions"),)
+    assert reasons_apart(second.differs_from_first) == [
+        Telling("No question in common ... 3 questions")
+    ]
 
 
 def test_a_part_of_the_languages_has_the_same_prompts() -> None:

@@ -27,8 +27,10 @@ from urs_inspect.datasets._references import Reference, gather, question_sha256,
 from urs_inspect.logs._files import read_log
 from urs_inspect.reports.layout._tables import Report
 from urs_inspect.reports.numbers._answers import read_answers
+from urs_inspect.reports.numbers._conditions import Difference
 from urs_inspect.reports.numbers._crossval import (
     ALL,
+    CaseTexts,
     Grid,
     GridLog,
     JudgedRuns,
@@ -44,6 +46,7 @@ from urs_inspect.reports.numbers._crossval import (
     with_holm,
 )
 from urs_inspect.reports.words._crossval import (
+    _differences,
     crossval_report,
     grid_notes,
     report_crossval,
@@ -102,8 +105,8 @@ def grid_log(
         },
         **{"reference_score": 8.0, "task_version": "1"},
     }
-    hashes = {f"references by {name}": name for name in sources} | {
-        f"answers of {name}": name for name in models
+    hashes = {CaseTexts("references", name): name for name in sources} | {
+        CaseTexts("answers", name): name for name in models
     }
     return GridLog(
         log, conditions | changed, (evaluators, sources, models), hashes, pd.DataFrame(rows)
@@ -163,15 +166,19 @@ def test_other_conditions_are_another_grid(changed: dict[str, Any], reason: str)
     other = replace(other, conditions={**one.conditions, **changed})
     first, second = grids_of([one, other])
     assert (first.scores.evaluators, second.scores.evaluators, first.differs) == (["e"], ["f"], [])
-    assert len(second.differs) == 1 and second.differs[0].startswith(reason)
+    assert len(second.differs) == 1 and _differences(second)[0].startswith(reason)
 
 
 def test_other_answers_or_references_are_another_grid() -> None:
     one = grid_log({("e", "s", "m"): [5, 6, 7, 8]})
     other = grid_log({("f", "s", "m"): [4, 4, 4, 4]}, log="two.eval")
-    hashes = {"references by s": "other", "answers of m": "other", "answers of n": "more"}
+    hashes = {
+        CaseTexts("references", "s"): "other",
+        CaseTexts("answers", "m"): "other",
+        CaseTexts("answers", "n"): "more",
+    }
     [_, second] = grids_of([one, replace(other, hashes=hashes)])
-    assert second.differs == ["Other references by s.", "Other answers of m."]
+    assert _differences(second) == ["Other references by s.", "Other answers of m."]
 
 
 def test_the_largest_grid_comes_first() -> None:
@@ -648,7 +655,7 @@ def test_the_report_to_read() -> None:
         [OtherRun("m/a", ["old.eval"])],
         [],
     )
-    second = replace(unstable(), differs=["Other data: x, not y."])
+    second = replace(unstable(), differs=[Difference("dataset_sha256", "x", "y")])
     made = crossval_report(
         [example(), second], [runs], HOW, ["one.eval"], ["two.eval was left out."]
     )

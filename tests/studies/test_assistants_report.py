@@ -25,6 +25,7 @@ from tests.reports.task_logs import (
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._naming import model_names
+from urs_inspect.reports.words._notes import reasons_apart
 from urs_inspect.studies._assistants_report import (
     CHOSEN,
     FACTUAL,
@@ -223,7 +224,7 @@ def test_kinds_of_cases_and_judges_are_never_in_one_table(tmp_path: Path) -> Non
         (FACTUAL, 1),
         (TRANSLATION, 1),
     ]
-    assert [str(reason) for reason in found[1].block.differs_from_first] == [
+    assert reasons_apart(found[1].block.differs_from_first) == [
         "Other judges: p/other, not p/judge."
     ]
 

@@ -31,7 +31,7 @@ from urs_inspect.reports.layout._tables import (
 )
 from urs_inspect.reports.numbers._answers import ERROR, NOT_JUDGED
 from urs_inspect.reports.numbers._conditions import (
-    Reasons,
+    Shown,
     comparable_groups,
     differences,
     version_number,
@@ -51,22 +51,18 @@ _COUNTED = {
     "no_number": "no number",
     "no_response": "empty",
 }
-_REASONS: Reasons = (
-    {
-        "task_version": "Another version of the task: {task_version}, not {first[task_version]}.",
-    },
-    {
-        "language": "Asked in another language: {language}, not {first[language]}.",
-        "prompt_sha256": (
-            "Asked in other words: {prompt_version}, not {first[prompt_version]}, or of another"
-            " text."
-        ),
-    },
-    {
-        "chains": "Other chains: {chains}, not {first[chains]}.",
-        "chains_sha256": "Other chains: as many, of other numbers (lengths or seed).",
-    },
+_SHOWN: Shown = (
+    {"task_version": "task_version"},
+    {"language": "language", "prompt_sha256": "prompt_version"},
+    {"chains": "chains", "chains_sha256": "chains"},
 )
+_DIFFERENCES = {
+    "task_version": "Another version of the task: {ours}, not {theirs}.",
+    "language": "Asked in another language: {ours}, not {theirs}.",
+    "prompt_sha256": "Asked in other words: {ours}, not {theirs}, or of another text.",
+    "chains": "Other chains: {ours}, not {theirs}.",
+    "chains_sha256": "Other chains: as many, of other numbers (lengths or seed).",
+}
 _METHOD = (
     (
         "Max L: the longest chains of which 80% and more are right, whatever the results for"
@@ -255,11 +251,11 @@ def _sections(
         }
     )
     shown = data.assign(interval=data["accuracy"], n=[found.n for found in data["accuracy"]])
-    notes = [
-        *(
-            f"Not compared with the first table: {reason}"
-            for reason in differences(facts, first, _REASONS)
-        ),
+    notes = []
+    for reason in differences(facts, first, _SHOWN):
+        text = _DIFFERENCES[reason.name].format(ours=reason.ours, theirs=reason.theirs)
+        notes.append(f"Not compared with the first table: {text}")
+    notes += [
         (
             f"{counted(facts['chains'], 'chain')}, asked in '{facts['language']}'"
             f" ({facts['prompt_version']} {facts['prompt_sha256'][:8]})."

@@ -31,6 +31,7 @@ from urs_inspect.reports.numbers._comparison import Comparison as Pair
 from urs_inspect.reports.numbers._conditions import BlockAnswers, blocks_of
 from urs_inspect.reports.numbers._scores import ALL, ScoreTable, order_models, score_table
 from urs_inspect.reports.words._comparison import best_sentence, pairs_table
+from urs_inspect.reports.words._notes import reasons_apart
 from urs_inspect.reports.words._published import published_section
 from urs_inspect.rubrics import FINAL, LOWEST
 from urs_inspect.stats._bootstrap import LEVEL, SEED, Floats, Resampling
@@ -428,7 +429,7 @@ def report_assistants(
         {
             **{name: getattr(one, name) for name in names},
             "conditions": asdict(one.block.conditions),
-            "differs_from_first": one.block.differs_from_first,
+            "differs_from_first": reasons_apart(one.block.differs_from_first),
             "without": one.without[0],
             "common_without": one.without[1] or None,
             "self_judged": dict(
@@ -479,7 +480,7 @@ def _about_comparison(found: Comparison) -> list[str]:
     facts = found.block.conditions
     judges = ", ".join(facts.judges) or "none"
     lines = []
-    for reason in found.block.differs_from_first:
+    for reason in reasons_apart(found.block.differs_from_first):
         lines.append(f"Not compared with the first table of these cases: {reason}")
     about_data = f"Data: {facts.data}. Rubric: {facts.rubric}. Prompts: {facts.prompts}."
     if facts.references:

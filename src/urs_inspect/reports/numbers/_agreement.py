@@ -13,7 +13,13 @@ import pandas as pd
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports.numbers._answers import Answers
-from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, Unlike, blocks_of
+from urs_inspect.reports.numbers._conditions import (
+    BlockAnswers,
+    Conditions,
+    Reason,
+    Unlike,
+    blocks_of,
+)
 from urs_inspect.reports.numbers._human_data import (
     HumanRating,
     HumanRatings,
@@ -211,7 +217,7 @@ class AgreementBlock:
     """Agreement with one judge under one set of conditions."""
 
     conditions: Conditions
-    apart_because: tuple[str, ...]  # why it is not compared with the first block
+    apart_because: tuple[Reason, ...]  # why it is not compared with the first block
     models: tuple[str, ...]
     simulated: bool
     intents: IntentLevel | None

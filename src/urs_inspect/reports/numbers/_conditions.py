@@ -1,5 +1,5 @@
-"""May results be compared: their conditions, in words how they differ, and which models may be
-ranked together.
+"""May results be compared: their conditions, how they differ, and which models may be ranked
+together.
 """
 
 import hashlib
@@ -10,42 +10,52 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from urs_inspect._util import counted
-
-Reasons = Sequence[Mapping[str, str]]
-"""Condition -> sentence where it differs; of the conditions of one mapping the first that differs
-is reported.
-
-In a sentence, `{name}` stands for the value of a condition, and `{first[name]}` for that of the
-first results.
+Shown = Sequence[Mapping[str, str]]
+"""Condition -> the fact that shows it; of the conditions of one mapping the first that differs is
+reported.
 """
 Prompts = dict[tuple[str, str], str]
 """Intent and language -> judge language and hash of the prompt, joined by "/"."""
 _Name = TypeVar("_Name")
 _Results = TypeVar("_Results")
-_REASONS: Reasons = (
-    {
-        "task": "Another task: {task}, not {first[task]}.",
-    },
-    {
-        "version": (
-            "Another version of the task, whose scores do not compare: {task_version}, not"
-            " {first[task_version]}."
-        ),
-    },
-    {
-        "content": "Other data: {data}, not {first[data]}.",
-    },
-    {
-        "rubric": "Another rubric: {rubric}, not {first[rubric]}.",
-    },
-    {
-        "panel": "Other judges: {judges}, not {first[judges]}.",
-    },
-    {
-        "references": "Other references: {references}, not {first[references]}.",
-    },
+_SHOWN: Shown = (
+    {"task": "task"},
+    {"version": "task_version"},
+    {"content": "data"},
+    {"rubric": "rubric"},
+    {"panel": "judges"},
+    {"references": "references"},
 )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A condition that is another one than that of the first results, and what shows it."""
+
+    name: str
+    ours: Any
+    theirs: Any  # of the first results
+
+
+@dataclass(frozen=True)
+class OtherPrompts:
+    """Prompts that are not those of the first block."""
+
+    kinds: int  # of cases that both have
+
+
+@dataclass(frozen=True)
+class OtherQuestions:
+    """Too few questions in common with the first block."""
+
+    common: int
+    first: int  # questions of the first block
+    most: int  # that a model of one of the two was asked
+    model: str  # this model
+
+
+Reason = Difference | OtherPrompts | OtherQuestions
+"""Why models are not in the first block."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,7 @@ class Conditions:
         """What is equal where scores compare, but for prompts, which may be about other intents and
         languages.
         """
-        return tuple(self._facts()[name] for reason in _REASONS for name in reason)
+        return tuple(self._facts()[name] for group in _SHOWN for name in group)
 
     @property
     def data(self) -> str:
@@ -75,9 +85,9 @@ class Conditions:
             return self.dataset
         return f"{self.dataset} (sha256 {self.dataset_sha256[:8]})"
 
-    def differences(self, first: "Conditions") -> list[str]:
-        """Why scores may not be compared with the first ones, one sentence per reason."""
-        return differences(self._facts(), first._facts(), _REASONS)
+    def differences(self, first: "Conditions") -> list[Difference]:
+        """Why scores may not be compared with the first ones."""
+        return differences(self._facts(), first._facts(), _SHOWN)
 
     def _facts(self) -> dict[str, Any]:
         return {
@@ -86,10 +96,10 @@ class Conditions:
             "task_version": self.task_version,
             "content": self.dataset_sha256 or self.dataset,
             "data": self.data,
-            "rubric": self.rubric or "not known",
-            "references": self.references or "those of the data",
+            "rubric": self.rubric,
+            "references": self.references,
             "panel": tuple(sorted(self.judges)),
-            "judges": ", ".join(self.judges) or "none",
+            "judges": ", ".join(self.judges),
         }
 
 
@@ -129,17 +139,17 @@ def version_number(version: str) -> str:
     return version.partition("-")[0]
 
 
-def differences(mine: Mapping[str, Any], first: Mapping[str, Any], reasons: Reasons) -> list[str]:
-    """Why results may not be compared with the first ones, one sentence per reason; empty if they
-    may.
-    """
-    sentences = []
-    for reason in reasons:
-        for name, text in reason.items():
+def differences(
+    mine: Mapping[str, Any], first: Mapping[str, Any], shown: Shown
+) -> list[Difference]:
+    """Why results may not be compared with the first ones; empty if they may."""
+    found = []
+    for group in shown:
+        for name, fact in group.items():
             if mine[name] != first[name]:
-                sentences.append(text.format(**mine, first=first))
+                found.append(Difference(name, mine[fact], first[fact]))
                 break
-    return sentences
+    return found
 
 
 def changed(mine: Mapping[_Name, str], first: Mapping[_Name, str]) -> list[_Name]:
@@ -163,7 +173,7 @@ def comparable_groups(
 
 # --- models that may be ranked together ---
 
-_SHARE = 2
+SHARE = 2
 """A block covers at least half of the questions that any of its models was asked: else one short
 run would decide over which questions all others are ranked.
 """
@@ -185,9 +195,7 @@ class BlockAnswers:
     """Answers of models that may be ranked together."""
 
     conditions: Conditions
-    differs_from_first: tuple[
-        str, ...
-    ]  # reasons why they are not in the first block; empty for the first
+    differs_from_first: tuple[Reason, ...]  # why they are not in it; empty for the first block
     table: (
         pd.DataFrame
     )  # rows of the table of answers about the questions that all models attempted
@@ -233,7 +241,7 @@ class _Block:
         if changed(self.prompts, entry.prompts):
             return False
         common = len(self.questions & entry.questions)
-        return _SHARE * common >= len(self.most.questions)
+        return SHARE * common >= len(self.most.questions)
 
 
 def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
@@ -290,7 +298,7 @@ def _joined(parts: Sequence[_Entry]) -> _Entry:
 def _answers(block: _Block, first: _Block) -> BlockAnswers:
     table = pd.concat([entry.table for entry in block.entries], ignore_index=True)
     attempted_by_all = table[table["question"].isin(block.questions)]
-    differs: list[str] = []
+    differs: list[Reason] = []
     if block is not first:
         differs = _reasons(block, first)
     return BlockAnswers(
@@ -319,30 +327,13 @@ def _attempted(block: _Block) -> dict[str, int]:
     return {entry.model: len(entry.questions) for entry in block.entries}
 
 
-def _reasons(block: _Block, first: _Block) -> list[str]:
-    reasons = block.most.conditions.differences(first.most.conditions)
+def _reasons(block: _Block, first: _Block) -> list[Reason]:
+    reasons: list[Reason] = [*block.most.conditions.differences(first.most.conditions)]
     other_prompts = changed(block.prompts, first.prompts)
     if other_prompts:
-        reasons.append(
-            f"Judged with other prompts: they differ for {len(other_prompts)} of the kinds of"
-            " cases that both have."
-        )
-    return reasons or [_too_few_in_common(block, first)]
-
-
-def _too_few_in_common(block: _Block, first: _Block) -> str:
-    common = len(block.questions & first.questions)
-    theirs = len(first.questions)
-    if not common:
-        return (
-            "No question in common with the first ranking, which is over"
-            f" {counted(theirs, 'question')}."
-        )
-    asked = f"Asked {common:,} of the {theirs:,} questions of the first ranking"
-    if _SHARE * common < theirs:
-        return f"{asked}, fewer than half."
+        reasons.append(OtherPrompts(len(other_prompts)))
+    if reasons:
+        return reasons
     most = max(block.most, first.most, key=lambda entry: len(entry.questions))
-    return (
-        f"{asked}; all together would be ranked over fewer than half of the {len(most.questions):,}"
-        f" that {most.model} was asked."
-    )
+    common = len(block.questions & first.questions)
+    return [OtherQuestions(common, len(first.questions), len(most.questions), most.model)]

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,8 @@ from urs_inspect.logs._scores import last_score, value_of
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._conditions import (
     Conditions,
-    Reasons,
+    Difference,
+    Shown,
     changed,
     comparable_groups,
     conditions_of,
@@ -75,27 +76,21 @@ _OF_A_LOG = {
     "log": "log",
     "model": "base_model",
 }
-_REASONS: Reasons = (
-    {
-        "task_version": "Another version of the task: {task_version}, not {first[task_version]}.",
-    },
-    {
-        "dataset_sha256": "Other data: {dataset}, not {first[dataset]}.",
-        "cases_sha256": (
-            "Other cases: {cases} of another choice than the {first[cases]} of the first grid."
-        ),
-    },
-    {
-        "folds": "Another number of folds: {folds}, not {first[folds]}.",
-    },
-    dict.fromkeys(
-        ("rubric_sha256", "reference_score"),
-        "Another rubric: {rubric}, not {first[rubric]} (or of another content).",
-    ),
-    {
-        "prompts_sha256": "Judged with other prompts, or in another language.",
-    },
+_SHOWN: Shown = (
+    {"task_version": "task_version"},
+    {"dataset_sha256": "dataset", "cases_sha256": "cases"},
+    {"folds": "folds"},
+    {"rubric_sha256": "rubric", "reference_score": "rubric"},
+    {"prompts_sha256": "prompts_sha256"},
 )
+
+
+@dataclass(frozen=True)
+class CaseTexts:
+    """The answers of a model, or the references by a source, to all cases."""
+
+    what: Literal["answers", "references"]
+    name: str
 
 
 @dataclass(frozen=True)
@@ -134,9 +129,7 @@ class GridLog:
     axes: tuple[
         Sequence[str], Sequence[str], Sequence[str]
     ]  # evaluators, sources of references, tested models
-    hashes: Mapping[
-        str, str
-    ]  # "references by SOURCE" and "answers of MODEL" -> hash of these for all cases
+    hashes: Mapping[CaseTexts, str]  # of their content
     judgements: pd.DataFrame
     clusters: Mapping[str, str] = field(
         default_factory=dict
@@ -166,7 +159,7 @@ class Grid:
     judgements: pd.DataFrame
     scores: Scores
     replaced: Sequence[Replaced]
-    differs: Sequence[str] = ()  # why it is not compared with the first grid
+    differs: Sequence[Difference | CaseTexts] = ()  # why it is not compared with the first grid
 
     @property
     def reply_counts(self) -> Counts:
@@ -231,9 +224,9 @@ def read_grid_log(log: EvalLog) -> GridLog:
     conditions["task_version"] = version_number(str(log.eval.task_version))
     all_hashes = {}
     for source, value in facts["sources"].items():
-        all_hashes[f"references by {source}"] = value
+        all_hashes[CaseTexts("references", source)] = value
     for model, value in facts["models"].items():
-        all_hashes[f"answers of {model}"] = value
+        all_hashes[CaseTexts("answers", model)] = value
     return GridLog(
         short_name(log.location),
         conditions,
@@ -273,14 +266,14 @@ def grids_of(logs: Iterable[GridLog]) -> list[Grid]:
     return [replace(grid, differs=_differences(first, grid.logs)) for grid in grids]
 
 
-def _differences(first: Sequence[GridLog], logs: Sequence[GridLog]) -> list[str]:
-    reasons = differences(logs[0].conditions, first[0].conditions, _REASONS)
+def _differences(first: Sequence[GridLog], logs: Sequence[GridLog]) -> list[Difference | CaseTexts]:
+    other_conditions = differences(logs[0].conditions, first[0].conditions, _SHOWN)
     other_texts = changed(_hashes(logs), _hashes(first))
-    return reasons + [f"Other {name}." for name in other_texts]
+    return [*other_conditions, *other_texts]
 
 
-def _hashes(logs: Iterable[GridLog]) -> dict[str, str]:
-    hashes: dict[str, str] = {}
+def _hashes(logs: Iterable[GridLog]) -> dict[CaseTexts, str]:
+    hashes: dict[CaseTexts, str] = {}
     for log in logs:
         hashes |= log.hashes
     return hashes

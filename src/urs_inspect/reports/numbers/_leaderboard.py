@@ -22,7 +22,13 @@ from urs_inspect.reports.numbers._comparison import (
     compare_table,
     without_intents,
 )
-from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, Unlike, blocks_of
+from urs_inspect.reports.numbers._conditions import (
+    BlockAnswers,
+    Conditions,
+    Reason,
+    Unlike,
+    blocks_of,
+)
 from urs_inspect.reports.numbers._corrected import CorrectedMeans, correct_means
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._judge_checks import (
@@ -115,9 +121,7 @@ class Ranking(ComparedModels):
     """
 
     conditions: Conditions
-    differs_from_first: tuple[
-        str, ...
-    ]  # reasons why they are not in the first ranking; empty for the first
+    differs_from_first: tuple[Reason, ...]  # why they are not in it; empty for the first ranking
     lengths: (
         pd.DataFrame
     )  # model, median length in characters, mean score and number of answers of about that length

@@ -39,7 +39,7 @@ from urs_inspect.reports.numbers._human_data import (
 from urs_inspect.reports.numbers._noise import FEWEST_JUDGES
 from urs_inspect.reports.numbers._scores import clusters_of
 from urs_inspect.reports.words._noise import panel_section
-from urs_inspect.reports.words._notes import cluster_note, epoch_notes, unlike_notes
+from urs_inspect.reports.words._notes import cluster_note, epoch_notes, reasons_apart, unlike_notes
 from urs_inspect.reports.words._rankings import people_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats import (
@@ -219,6 +219,7 @@ def _block_facts(block: AgreementBlock) -> dict[str, Any]:
     """What the JSON file says of a block."""
     facts = dict(vars(block))
     unlike = unlike_notes(facts.pop("unlike"))
+    facts["apart_because"] = reasons_apart(block.apart_because)
     facts["notes"] = [why_no_level(level) for level in facts.pop("lacking")]
     if block.intents:
         facts["intents"] = _level_facts(block.intents, [*intent_notes(block.intents), *unlike])
@@ -376,7 +377,8 @@ def _sections(place: int, block: AgreementBlock) -> list[Section]:
         f"{facts.references or 'those of the data'}; models {', '.join(block.models)}"
     )
     simulation = [_SIMULATION] if block.simulated else []
-    differs = [f"Not compared with the first block: {reason}" for reason in block.apart_because]
+    reasons = reasons_apart(block.apart_because)
+    differs = [f"Not compared with the first block: {reason}" for reason in reasons]
     short = short_names(block.models)
     unlike = unlike_notes(block.unlike)
     lacking = map(why_no_level, block.lacking)

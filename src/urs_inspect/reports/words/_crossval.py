@@ -31,6 +31,7 @@ from urs_inspect.reports.numbers._crossval import (
     ALL,
     KEY,
     TASK,
+    CaseTexts,
     Grid,
     GridLog,
     JudgedRuns,
@@ -60,6 +61,16 @@ CROSSVAL = ReportKind(
 )
 ROUNDS = 10_000
 
+_ANOTHER_RUBRIC = "Another rubric: {ours}, not {theirs} (or of another content)."
+_DIFFERENCES = {
+    "task_version": "Another version of the task: {ours}, not {theirs}.",
+    "dataset_sha256": "Other data: {ours}, not {theirs}.",
+    "cases_sha256": "Other cases: {ours} of another choice than the {theirs} of the first grid.",
+    "folds": "Another number of folds: {ours}, not {theirs}.",
+    "rubric_sha256": _ANOTHER_RUBRIC,
+    "reference_score": _ANOTHER_RUBRIC,
+    "prompts_sha256": "Judged with other prompts, or in another language.",
+}
 _WITH_SCORE = frozenset(SCORED_OUTCOMES) - {PARTIAL_PANEL}
 _SCORE = number(2)
 _DIFFERENCE = number(2, sign=True)
@@ -206,7 +217,7 @@ def _grid_facts(grid: Grid, means: pd.DataFrame, pairs: pd.DataFrame) -> dict[st
     """What the JSON file says of a grid beside its tables."""
     return {
         "conditions": grid.conditions,
-        "differs_from_first": grid.differs,
+        "differs_from_first": _differences(grid),
         "notes": grid_notes(grid),
         **dict(zip(("evaluators", "sources", "models"), grid.scores.axes, strict=True)),
         "copies": {model: len(cases) for model, cases in grid.copies.items()},
@@ -269,7 +280,7 @@ def _about(grid: Grid) -> list[str]:
     facts = grid.conditions
     names = [", ".join(axis) for axis in grid.scores.axes]
     return [
-        *(f"Not compared with the first grid: {reason}" for reason in grid.differs),
+        *(f"Not compared with the first grid: {reason}" for reason in _differences(grid)),
         (
             f"Data: {facts['dataset']} (sha256 {facts['dataset_sha256'][:8]}),"
             f" {counted(facts['cases'], 'case')} in {counted(facts['folds'], 'fold')}."
@@ -281,6 +292,19 @@ def _about(grid: Grid) -> list[str]:
         f"Evaluators: {names[0]}. References by: {names[1]}. Tested models: {names[2]}.",
         *grid_notes(grid),
     ]
+
+
+def _differences(grid: Grid) -> list[str]:
+    """Why a grid is not compared with the first one, one sentence for each reason."""
+    reasons = []
+    for reason in grid.differs:
+        if isinstance(reason, CaseTexts):
+            by = "by" if reason.what == "references" else "of"
+            reasons.append(f"Other {reason.what} {by} {reason.name}.")
+        else:
+            text = _DIFFERENCES[reason.name]
+            reasons.append(text.format(ours=reason.ours, theirs=reason.theirs))
+    return reasons
 
 
 def grid_notes(grid: Grid) -> list[str]:

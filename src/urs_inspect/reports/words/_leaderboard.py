@@ -78,6 +78,7 @@ from urs_inspect.reports.words._notes import (
     intent_notes,
     more_cautions,
     ranking_notes,
+    reasons_apart,
 )
 from urs_inspect.reports.words._published import PUBLISHED_PAGE, published_sections
 from urs_inspect.stats import Estimate
@@ -159,8 +160,6 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
 
 def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
     same = (
-        "conditions",
-        "differs_from_first",
         "questions",
         "asked",
         "question_counts",
@@ -176,6 +175,8 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
     facts |= {
         "judge": judge_sentence(ranking),
         "models": ranking.names,
+        "conditions": ranking.conditions,
+        "differs_from_first": reasons_apart(ranking.differs_from_first),
         **{name: getattr(ranking, name) for name in (*same, "traffic")},
         "notes": ranking_notes(ranking),
         **{
@@ -253,7 +254,7 @@ def _notes(ranking: Ranking) -> list[str]:
     """What must be known beside a headline, one sentence each."""
     notes = [
         f"Not ranked with the models of ranking 1. {reason}"
-        for reason in ranking.differs_from_first
+        for reason in reasons_apart(ranking.differs_from_first)
     ]
     traffic = ranking.traffic
     if traffic is not None:

@@ -4,17 +4,71 @@ How its answers were chosen, cut, judged and counted; and before it is believed:
 answers, judging oneself, and leads that rest on one intent.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 import numpy as np
 
 from urs_inspect._util import counted
 from urs_inspect.reports._texts import listed, number, p_value, share
-from urs_inspect.reports.numbers._conditions import Unlike
+from urs_inspect.reports.numbers._conditions import (
+    SHARE,
+    Difference,
+    OtherPrompts,
+    OtherQuestions,
+    Reason,
+    Unlike,
+)
 from urs_inspect.reports.numbers._leaderboard import AboutAnswers, Ranking
 from urs_inspect.reports.words._comparison import missing_notes
 from urs_inspect.rubrics import HIGHEST
+
+_DIFFERENCES = {
+    "task": "Another task: {ours}, not {theirs}.",
+    "version": ("Another version of the task, whose scores do not compare: {ours}, not {theirs}."),
+    "content": "Other data: {ours}, not {theirs}.",
+    "rubric": "Another rubric: {ours}, not {theirs}.",
+    "panel": "Other judges: {ours}, not {theirs}.",
+    "references": "Other references: {ours}, not {theirs}.",
+}
+_WITHOUT = {"rubric": "not known", "panel": "none", "references": "those of the data"}
+"""Conditions that may be empty, in words."""
+
+
+def reasons_apart(reasons: Iterable[Reason]) -> list[str]:
+    """Why models are not compared with the first ones, one sentence for each reason."""
+    return [_reason_apart(reason) for reason in reasons]
+
+
+def _reason_apart(reason: Reason) -> str:
+    match reason:
+        case Difference(name):
+            without = _WITHOUT.get(name)
+            ours = reason.ours or without
+            theirs = reason.theirs or without
+            return _DIFFERENCES[name].format(ours=ours, theirs=theirs)
+        case OtherPrompts(kinds):
+            return (
+                f"Judged with other prompts: they differ for {kinds} of the kinds of cases that"
+                " both have."
+            )
+        case OtherQuestions():
+            return _few_in_common(reason)
+
+
+def _few_in_common(reason: OtherQuestions) -> str:
+    if not reason.common:
+        return (
+            "No question in common with the first ranking, which is over"
+            f" {counted(reason.first, 'question')}."
+        )
+    asked = f"Asked {reason.common:,} of the {reason.first:,} questions of the first ranking"
+    if SHARE * reason.common < reason.first:
+        return f"{asked}, fewer than half."
+    return (
+        f"{asked}; all together would be ranked over fewer than half of the {reason.most:,} that"
+        f" {reason.model} was asked."
+    )
 
 
 def ranking_notes(ranking: Ranking) -> list[str]:
