@@ -52,6 +52,7 @@ from urs_inspect.reports.words._crossval import (
     report_crossval,
     runs_notes,
     stability,
+    without_preference,
 )
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats import Estimate, Resampling, holm
@@ -495,8 +496,9 @@ def answers(tmp_path: Path, name: str, graders: dict[str, Script], **options: An
 
 
 def judged_runs(tmp_path: Path) -> tuple[list[JudgedRuns], list[str]]:
-    skipped: list[str] = []
-    return read_judged_runs(read_answers([str(tmp_path / "logs")]), skipped), skipped
+    answers = read_answers([str(tmp_path / "logs")])
+    runs, without = read_judged_runs(answers)
+    return runs, [*answers.left_out, *map(without_preference, without)]
 
 
 def rejudged(log: EvalLog, tmp_path: Path, name: str, script: Script) -> None:

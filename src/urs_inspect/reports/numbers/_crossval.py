@@ -17,7 +17,6 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 from inspect_ai.scorer import Score
 
-from urs_inspect._util import counted
 from urs_inspect.judging._reply_counts import BY_JUDGE, Counts, summed
 from urs_inspect.logs._files import read_log, short_name
 from urs_inspect.logs._responses import ANSWERS_ONLY
@@ -581,14 +580,23 @@ class JudgedRuns:
     copies: Sequence[Copies]
 
 
-def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
-    """Read the scores of answers that several judges have judged, one of them the model itself.
+@dataclass(frozen=True)
+class RunsWithout:
+    """Ordinary runs without self-preference: they have one judge, or none among the models."""
+
+    logs: int
+    models: Sequence[str]
+    judges: Sequence[str]
+
+
+def read_judged_runs(answers: Answers) -> tuple[list[JudgedRuns], list[RunsWithout]]:
+    """Read the scores of answers that several judges have judged, one of them the model itself; and
+    which runs have none.
 
     Judges compare only over the same answers: a panel's, or those of one run that was judged again
     with `inspect score` into another log. Two runs of one model have different answers; the one
     with more judges counts.
     """
-    skipped += answers.left_out
     named = answers.table[answers.table[CLUSTER] != ""]
     clusters = dict(zip(named["question"].map(str), named[CLUSTER].map(str), strict=True))
     blocks: dict[tuple[object, ...], tuple[Conditions, list[pd.DataFrame]]] = {}
@@ -598,6 +606,7 @@ def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
         _, tables = blocks.setdefault(key, (same, []))
         tables.append(_run_judgements(rows))
     runs = []
+    without = []
     for same, tables in blocks.values():
         kept, others = _one_run_per_model(pd.concat(tables, ignore_index=True))
         judgements = _counted(kept)
@@ -615,15 +624,9 @@ def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
                 "models": models,
             }
             runs.append(JudgedRuns(facts, scores, others, _copies(kept)))
-            continue
-        lacking = "no judge is among the models"
-        if len(judges) < 2:
-            lacking = "there is no other judge of the same answers to compare with"
-        skipped.append(
-            f"No self-preference from {counted(kept['log'].nunique(), 'log')} of"
-            f" {', '.join(models)}, judged by {', '.join(judges) or 'nobody'}: {lacking}."
-        )
-    return runs
+        else:
+            without.append(RunsWithout(kept["log"].nunique(), models, judges))
+    return runs, without
 
 
 _NO_JUDGE = {"": math.nan}

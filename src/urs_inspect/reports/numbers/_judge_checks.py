@@ -387,7 +387,8 @@ def _read_runs(answers: Answers, judges: set[str]) -> Iterator[_Judged]:
         if judges.isdisjoint(table["base_model"]):
             continue
         part = replace(answers, table=table)
-        for run in read_judged_runs(part, []):
+        runs, _ = read_judged_runs(part)
+        for run in runs:
             rubric = str(run.facts["rubric"])
             yield _Judged(run.scores, rubric, (), frozenset(logs))
 

@@ -35,6 +35,7 @@ from urs_inspect.reports.numbers._crossval import (
     Grid,
     GridLog,
     JudgedRuns,
+    RunsWithout,
     Scores,
     bias_table,
     grids_of,
@@ -126,7 +127,10 @@ def report_crossval(
     judged: list[JudgedRuns] = []
     if others:
         try:
-            judged = read_judged_runs(read_answers(others), skipped)
+            answers = read_answers(others)
+            skipped += answers.left_out
+            judged, without = read_judged_runs(answers)
+            skipped += map(without_preference, without)
         except InputError as error:  # logs of other tasks may lie in the same folder
             skipped += error.message.splitlines()
     if not read and not judged:
@@ -136,6 +140,17 @@ def report_crossval(
     how = Resampling(rounds, level, seed)
     return crossval_report(
         grids_of(read), judged, how, [short_name(log.location) for log in headers], skipped, command
+    )
+
+
+def without_preference(runs: RunsWithout) -> str:
+    """Why runs show no self-preference."""
+    lacking = "no judge is among the models"
+    if len(runs.judges) < 2:
+        lacking = "there is no other judge of the same answers to compare with"
+    return (
+        f"No self-preference from {counted(runs.logs, 'log')} of {', '.join(runs.models)}, judged"
+        f" by {', '.join(runs.judges) or 'nobody'}: {lacking}."
     )
 
 
