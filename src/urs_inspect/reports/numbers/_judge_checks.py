@@ -131,7 +131,7 @@ class JudgeFact(NamedTuple):
     null_answer: NullAnswer | None = None
     labelled: Labelled | None = None
     leniency_included: bool = False  # in self-preference, where no third model shows it
-    replies: Mapping[str, int] | None = None  # counts, as in `_reply_counts`
+    replies: Counter[str] | None = None  # counts, as in `_reply_counts`
     twins: KindShift | None = None
 
     @property
