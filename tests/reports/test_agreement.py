@@ -864,6 +864,10 @@ def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
         correlations[2]
     )
     assert _panel_of_blocks(answers(*finals[:2]).table, human) == []
+    unrated = rows("m", {"b1": 5.0, "b2": 6.0}, judge="p/d")
+    [same] = _panel_of_blocks(answers(*finals, unrated).table, human)
+    assert same.tables[0].data.equals(section.tables[0].data)
+    assert _panel_of_blocks(answers(*finals[:2], unrated).table, human) == []
 
 
 def test_ratings_of_nothing_in_the_logs_are_refused() -> None:

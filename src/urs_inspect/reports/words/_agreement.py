@@ -612,15 +612,17 @@ def _about_correlation(
 def _panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> list[Section]:
     """How many votes the judges of several blocks are worth, on rated answers that all scored."""
     blocks = blocks_of(answers)
-    if len(blocks) < FEWEST_JUDGES:
-        return []
     scores = {}
     people = []
     matched = match_blocks(answers, blocks, human)
     for place, (block, rated) in enumerate(zip(blocks, matched, strict=True), start=1):
+        if rated.answers.empty:
+            continue
         rows = rated.answers.set_index(["model", "question", "epoch"])
         scores[f"{place}. {', '.join(block.conditions.judges)}"] = rows["score"]
         people.append(rows["ratings"].map(lambda given: math.fsum(given.values()) / len(given)))
+    if len(scores) < FEWEST_JUDGES:
+        return []
     values = pd.concat(scores, axis=1)
     ratings = pd.concat(people)
     labels = ratings[~ratings.index.duplicated()].reindex(values.index).to_numpy()
