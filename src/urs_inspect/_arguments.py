@@ -379,7 +379,7 @@ _ALLOCATION_OPTIONS = ("budget", "confidence", "batch", "prior")
 _CHOSEN_CASES = "`--sample-id`, or a file of these cases as -T dataset=..."
 _SHUFFLE = "`--sample-shuffle SEED` of `inspect eval`"
 _ASSISTANT = "-T assistant='{{kind: ..., {}: ...}}'"
-_SCORE_AGAIN = "`inspect score LOG --scorer urs_inspect/{} -S {}`"
+_SCORE_AGAIN = "`inspect score LOG --scorer urs_inspect/{} -S {} --action append --overwrite`"
 _MOVED: tuple[tuple[str, str, str], ...] = (
     *((name, "samer", f"-T samer='{{model: DIR, {name}: ...}}'") for name in _SAMER_OPTIONS),
     *((name, "selection", f"-T selection='{{{name}: ...}}'") for name in _SELECTION_OPTIONS),

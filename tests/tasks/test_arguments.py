@@ -388,7 +388,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
         "urs_assistants",
         {"judge_language": "zh"},
         "judge_language: is no longer an argument; use `inspect score LOG --scorer"
-        " urs_inspect/intent_judge -S judge_language=...`",
+        " urs_inspect/intent_judge -S judge_language=...",
     ),
     (
         "urs_assistants",
@@ -399,7 +399,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
         "urs_case_review",
         {"judge_language": "zh"},
         "judge_language: is no longer an argument; use `inspect score LOG --scorer"
-        " urs_inspect/case_review -S judge_language=...`",
+        " urs_inspect/case_review -S judge_language=...",
     ),
     ("judge_rating", {"seed": 1}, "seed: is no longer an argument; use `--sample-shuffle"),
     ("urs_case_review", {"seed": 1}, "seed: is no longer an argument; use `--sample-shuffle"),

@@ -220,6 +220,19 @@ def lengthy(logs: Path, answers: Sequence[int]) -> list[JudgedAnswer]:
     ]
 
 
+def test_a_model_that_hardly_writes_more_is_drawn_like_the_others(logs: Path) -> None:
+    first, *_ = lengthy(logs, (1, 0, 0))
+    found = [
+        replace(first, model=model, id=str(place), text="x" * length)
+        for model, length in (("short", 100), ("long", 120))
+        for place in range(40)
+    ]
+    assert Counter(answer.model for answer in draw_answers(found, 60, seed=1)) == {
+        "short": 30,
+        "long": 30,
+    }
+
+
 def test_answers_are_spread_over_the_scores_of_a_model(logs: Path) -> None:
     drawn = draw_answers(lengthy(logs, (90, 90, 90)), 60, seed=1)
     thirds = Counter(answer.final // 30 for answer in drawn if len(answer.text) == 20)

@@ -164,7 +164,7 @@ def probe(model_role: tuple[str, ...], inspect_args: tuple[str, ...]) -> None:
 
     The sample cases are used, one of each intent and language. Further options go to `inspect eval`
     as they are, for example --max-connections 20, -T dataset=urs or -T per_kind=5. The log goes to
-    the folder `probe` in INSPECT_LOG_DIR, by default in logs.
+    a new folder in `probe` in INSPECT_LOG_DIR, by default in logs.
     """
     from inspect_ai.log import list_eval_logs, read_eval_log
 
@@ -176,6 +176,8 @@ def probe(model_role: tuple[str, ...], inspect_args: tuple[str, ...]) -> None:
         _refuse_unknown_provider(*argument.split("=", 1))
     logs_dir = os.environ.get("INSPECT_LOG_DIR") or "logs"
     # A folder of its own tells this run's log from those of earlier runs.
+    if Path(logs_dir).is_file():
+        raise InputError(f"INSPECT_LOG_DIR: '{logs_dir}' is a file; name a directory")
     run_dir = f"{logs_dir.rstrip('/')}/probe/{uuid4().hex}"
     command = [*_PROBE, "--log-dir", run_dir]
     for role in model_role:

@@ -70,7 +70,9 @@ logger = getLogger(__name__)
 JUDGE_TWINS_VERSION = "3-C"
 """The number changes when twins or prompts do, the letter when arguments do."""
 _DRAWS = 3
-"""How often an answer is drawn at most, each time with other twins."""
+"""How often an answer is drawn at most."""
+_LONGER = 1.25
+"""How many times as long as others a model's answers must be for it to write most."""
 _FEWEST = 6
 """Answers of a kind below which there is no interval."""
 
@@ -104,8 +106,8 @@ def judge_twins(
         kinds: `all`, `padded` (half as long again, and twice as long), or names of kinds,
             separated by commas.
         n: How many answers, at most, spread over the scores of each model; of several models, the
-            one that writes most gives what the others lack. Where there are fewer, answers are
-            drawn up to three times, with other twins.
+            one that clearly writes most gives what the others lack. Where there are fewer,
+            answers are drawn up to three times.
         rubric: Path of the rubric of the logs, where it is not the one that these name.
         prompt: Path of the frame of the judge's prompt, likewise.
         structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or
@@ -326,16 +328,19 @@ def draw_answers(found: Sequence[JudgedAnswer], n: int, seed: int) -> list[Judge
 def _numbers(by_model: Mapping[str, Sequence[JudgedAnswer]], n: int) -> dict[str, int]:
     """How many answers of each model are drawn.
 
-    As many of each but the one that writes most, which gives what the others lack: whether a model
-    leads because it writes more is seen by what the judge pays others for length.
+    As many of each but the one that clearly writes most, which gives what the others lack: whether
+    a model leads because it writes more is seen by what the judge pays others for length.
     """
     lengths = {model: median(len(answer.text) for answer in by_model[model]) for model in by_model}
-    *others, longest = sorted(by_model, key=lambda model: (lengths[model], model))
-    others.sort(key=lambda model: len(by_model[model]))  # what one lacks, the next ones have
+    models = sorted(by_model, key=lambda model: (lengths[model], model))
+    last = []
+    if len(models) > 1 and lengths[models[-1]] > _LONGER * lengths[models[-2]]:
+        last = [models.pop()]
+    models.sort(key=lambda model: len(by_model[model]))  # what one lacks, the next ones have
     numbers = {}
     left = n
-    for place, model in enumerate([*others, longest]):
-        share = math.ceil(left / max(1, len(others) - place))
+    for place, model in enumerate([*models, *last]):
+        share = math.ceil(left / max(1, len(models) - place))
         numbers[model] = min(_DRAWS * len(by_model[model]), share)
         left -= numbers[model]
     return numbers
@@ -410,10 +415,15 @@ def _announce(
         )
     made = Counter((sample.metadata or {})[TWIN] for sample in samples)
     originals = made[ORIGINAL]
+    facts = [sample.metadata or {} for sample in samples]
+    different = len({(known["model"], known["question"]) for known in facts})
+    again = ""
+    if different < originals:
+        again = f" ({different:,} different ones, some drawn more than once)"
     logger.warning(
-        f"judge_twins: {counted(originals, 'answer')} and"
-        f" {counted(len(samples) - originals, 'twin')}: {counted(len(samples), 'judge call')}, by"
-        f" {judging.name}"
+        f"judge_twins: {counted(originals, 'answer')}{again} and"
+        f" {counted(len(samples) - originals, 'twin')}: {counted(len(samples), 'judge call')} in"
+        f" each epoch, by {judging.name}"
     )
     few = [f"{kind.name} ({made[kind.name]})" for kind in kinds if made[kind.name] < _FEWEST]
     if few:

@@ -283,8 +283,8 @@ def _doubt(ratings: Sequence[float], scale: Scale) -> str:
             break
     return (
         f"No rating above {highest:g} of {counted(len(ratings), 'rating')}, on the scale"
-        f" {low:g} to {high:g}.{other} --human-scale names it, of"
-        " `agreement` --scale."
+        f" {low:g} to {high:g}.{other} --human-scale names it"
+        " (`agreement`: --scale)."
     )
 
 

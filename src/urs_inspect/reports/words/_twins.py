@@ -52,7 +52,7 @@ def twins_section(twins: Twins) -> Section:
     )
     notes = [padding_sentence(twins), _unscored(twins)]
     if twins.kinds:
-        notes += [*_NOTES, _left_out(twins), _more(twins)]
+        notes += [*_NOTES, _drawn_again(twins), _left_out(twins), _more(twins)]
     else:
         notes.insert(0, "No twin and the answer that it is made of were both scored.")
         notes.append(_left_out(twins))
@@ -63,6 +63,17 @@ def twins_section(twins: Twins) -> Section:
         scores += f", by {_shortened(twins.judged_by)}"
     source = f"{scores}. Log: {short_name(twins.log.location)}."
     return Section(title, [*filter(None, notes), source], [shown])
+
+
+def _drawn_again(twins: Twins) -> str:
+    """That there are more twins of a kind than answers, where there are."""
+    most = max(kind.shift.n for kind in twins.kinds)
+    if most <= twins.answers:
+        return ""
+    return (
+        f"{counted(most, 'twin')} of a kind are of {counted(twins.answers, 'answer')}: some were"
+        " drawn and judged more than once."
+    )
 
 
 def _unscored(twins: Twins) -> str:
@@ -98,7 +109,10 @@ def _left_out(twins: Twins) -> str:
     parts = [f"{kind} {count:,}" for kind, count in twins.left_out.items()]
     if not parts:
         return ""
-    return f"Left out, as the answer has nothing that the rule can change: {listed(parts)}."
+    return (
+        "Left out, as the rule can change nothing in the answer, or not without breaking it:"
+        f" {listed(parts)}."
+    )
 
 
 def _more(twins: Twins) -> str:
