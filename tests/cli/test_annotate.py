@@ -177,7 +177,7 @@ ODD_LOGS: dict[str, Any] = {
         ("{logs} --order own", "--order is for votes"),
         ("{source} --address 7580", "address: must be HOST:PORT"),
         ("{source} --address 127.0.0.1:", "address: must be HOST:PORT"),
-        ("{source} --address [::1]:99999", "cannot listen at ::1 port 99999"),
+        ("{source} --address [::1]:99999", "address: must be HOST:PORT"),
         (
             "{source} {source}",
             "votes are about one log or file of comparisons, got 2",

@@ -36,7 +36,7 @@ from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS, twins_command
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._twins import KindShift, Twins, read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
-from urs_inspect.reports.words._twins import twins_section
+from urs_inspect.reports.words._twins import twins_section, twins_sections
 from urs_inspect.scorers._twins import ScoredTwin, scored_twins
 from urs_inspect.tasks.judge_twins import draw_answers
 
@@ -670,6 +670,18 @@ def of_kinds(
         ],
     )
     return found, " ".join(twins_section(found).notes)
+
+
+def test_of_several_logs_of_twins_the_one_of_most_answers_is_first(
+    logs: Path, tmp_path: Path
+) -> None:
+    found, _ = of_kinds(logs, tmp_path, 10_000, spread={"order": 1})
+    few = replace(found, answers=3, kinds=())
+    sections = twins_sections([few, found])
+    assert len(sections) == 2
+    assert sections[0].tables[0].data["twins"].tolist() == [40]
+    assert tells(" ".join(sections[0].notes), "2 logs")
+    assert twins_sections([found])[0].notes == twins_section(found).notes
 
 
 def test_the_command_names_the_kinds_that_the_answers_of_the_logs_can_decide(

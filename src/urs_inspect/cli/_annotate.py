@@ -197,10 +197,14 @@ def _is_competition(file: str) -> bool:
     return header.eval.task == f"{PACKAGE}mad"
 
 
+_LAST_PORT = 65_535
+
+
 def _host_and_port(address: str) -> tuple[str, int]:
     """The parts of HOST:PORT; the brackets of an address such as [::1] are left out."""
     host, _, port = address.rpartition(":")
-    if not host or not (port.isascii() and port.isdecimal()):
+    is_port = port.isascii() and port.isdecimal() and int(port) <= _LAST_PORT
+    if not host or not is_port:
         raise InputError(
             f"address: must be HOST:PORT, such as 127.0.0.1:7580 or [::1]:7580, got '{address}'"
         )

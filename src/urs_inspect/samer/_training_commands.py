@@ -144,7 +144,10 @@ def load_embedder(backbone: str, layout: str, dtype: str) -> "PairEmbedder":
             folder, dtype=dtype
         )
         return embedder
-    model = load_similarity(backbone)
+    try:
+        model = load_similarity(backbone)
+    except InputError as error:
+        raise InputError(f"backbone: no directory '{backbone}', and as a model: {error}") from error
     if not isinstance(model, VectorSimilarity):
         raise InputError(
             f"backbone '{backbone}' gives no vectors; allowed: a directory, or an embedding model"

@@ -212,6 +212,8 @@ def read_reports(
 
 def _columns_of(path: Path) -> set[str]:
     """The columns of a .csv file; none of another file."""
+    if not path.is_file():
+        raise InputError(f"report: no file {path}")
     if path.suffix.lower() != ".csv":
         return set()
     try:

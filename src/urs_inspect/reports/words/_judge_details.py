@@ -42,7 +42,7 @@ from urs_inspect.reports.numbers._noise import FEWEST_JUDGES
 from urs_inspect.reports.numbers._twins import Twins
 from urs_inspect.reports.words._judge_bias import NO_LABELS, bias_section, bias_sentence
 from urs_inspect.reports.words._noise import panel_section
-from urs_inspect.reports.words._twins import twins_section
+from urs_inspect.reports.words._twins import twins_sections
 from urs_inspect.scorers._pair_metrics import accuracies_by, items_of, judged_items
 from urs_inspect.scorers._rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
 from urs_inspect.stats import Estimate, correctness
@@ -218,7 +218,7 @@ def judges_report(
         sections += _rating_sections(rated, by, numbers)
     for fought in battles:
         sections += [_battles_section(fought), bias_section(fought)]
-    sections += [twins_section(one) for one in twins]
+    sections += twins_sections(twins)
     if skipped:
         sections.append(Section("Skipped", skipped))
     datasets = [judged.dataset for judged in pairs]

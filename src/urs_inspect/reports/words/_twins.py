@@ -1,6 +1,8 @@
 """What twins of answers show of a judge, in words."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -31,6 +33,17 @@ def padding_sentence(twins: Twins) -> str:
         return f"Too few answers ({twins.answers:,}) to say what padding does to scores by {who}."
     over = counted(twins.answers, "answer")
     return f"Padding moves {who} by {_SIGNED(twins.slope)} points for each doubling ({over})."
+
+
+def twins_sections(logs: Sequence[Twins]) -> list[Section]:
+    """What judges pay for each kind of change, the log of most answers first."""
+    largest_first = sorted(logs, key=lambda twins: twins.answers, reverse=True)
+    sections = [twins_section(twins) for twins in largest_first]
+    if len(logs) > 1:
+        first = sections[0]
+        note = f"Of {len(logs)} logs of twins this has the most answers."
+        sections[0] = replace(first, notes=[note, *first.notes])
+    return sections
 
 
 def twins_section(twins: Twins) -> Section:
