@@ -22,7 +22,9 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> str:
     [
         ("intent_judge", "rubric=absent.yaml", "absent.yaml"),
         ("intent_judge", "judge_language=fr", "allowed: en, zh"),
-        ("case_review", "judge_language=fr", "allowed: en, zh"),
+        pytest.param(
+            *("case_review", "judge_language=fr", "allowed: en, zh"), marks=pytest.mark.satellites
+        ),
         ("samer", "model=absent", "samer 'absent': no such folder"),
         (
             "samer",
