@@ -281,6 +281,8 @@ def test_a_report_names_what_padding_pays_and_corrects_the_lead(logs: Path, tmp_
     assert lead.without is not None and lead.without.value < 0.4
     assert tells(length_sentence(ranking), "Padding moves ... for each doubling")
     assert "not measured" not in length_sentence(ranking)
+    no_lead = length_sentence(replace(ranking, leads_by_length=()))
+    assert tells(no_lead, "Padding moves ... for each doubling") and "lead" not in no_lead
 
 
 def test_a_judge_that_pays_nothing_passes_and_the_lead_is_kept(logs: Path, tmp_path: Path) -> None:

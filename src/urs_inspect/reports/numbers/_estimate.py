@@ -105,7 +105,7 @@ class Assumptions:
     replies: frozenset[ReplyKind]  # the kinds of all calls
     judges_itself: bool  # whether each model does, since no judge is named
     samples_run: int  # by models that only count; the rest is scaled up
-    spread: Spread | None = None  # None where nothing is said about precision
+    spread: Spread | None = None  # None where precision is not estimated
 
 
 @dataclass(frozen=True)

@@ -56,17 +56,15 @@ def length_sentence(ranking: Ranking) -> str:
 
 def _about_leads(ranking: Ranking) -> list[str]:
     """What length may have to do with the lead over the next model, one sentence each."""
-    if not _leads_shown(ranking):
-        return [_TASTE]
+    price = _price_of_length(ranking)
     ahead = {pair.second for pair in ranking.best_in[ALL].clear}
     significant = [lead for lead in ranking.leads_by_length if lead.second in ahead]
-    if not significant:
-        return [_TASTE]
+    if not significant or not _leads_shown(ranking):
+        return [price or _TASTE]
     lead = significant[0]
     first = ranking.short[ranking.names[0]]
     over = f"lead of {_MEAN(lead.lead)} of {first} over {ranking.short[lead.second]}"
-    slope = ranking.people_slope if ranking.twins is None else ranking.twins.slope
-    if lead.without is None or slope is None:
+    if lead.without is None or not price:
         sentences = []
         if math.isinf(lead.tipping):
             sentences.append(f"No price of length on the scale explains the {over}.")
@@ -76,15 +74,20 @@ def _about_leads(ranking: Ranking) -> list[str]:
                 " doubling, whatever is written: not measured."
             )
         return [*sentences, _TASTE]
-    measured = f"Padding moves the judge by {_SIGNED(slope)} points for each doubling."
-    if ranking.twins is None:
-        measured = (
-            f"Beyond people's ratings, the judge pays {_SIGNED(slope)} points for each doubling."
-        )
     return [
-        measured,
+        price,
         _WITHOUT[lead.verdict].format(over=over, rest=_SIGNED(lead.without)),
     ]
+
+
+def _price_of_length(ranking: Ranking) -> str:
+    """What the judge pays for length, as twins or else people's ratings show; empty without."""
+    slope = ranking.people_slope if ranking.twins is None else ranking.twins.slope
+    if slope is None or math.isnan(slope.low):
+        return ""
+    if ranking.twins is None:
+        return f"Beyond people's ratings, the judge pays {_SIGNED(slope)} points for each doubling."
+    return f"Padding moves the judge by {_SIGNED(slope)} points for each doubling."
 
 
 def _leads_shown(ranking: Ranking) -> bool:
