@@ -115,7 +115,7 @@ def test_none_is_an_answer(tmp_path: Path, said: Said, facts: Callable[..., Any]
     assert said(*asked).startswith("None")
     found = facts(*asked)
     assert found["rest"] == NUMBER - 20
-    [might] = re.findall(r"([\d,]+) might", found["headline"])
+    [might] = re.findall(r"([\d,]+) labels might", found["headline"])
     assert int(might.replace(",", "")) > 20
     assert "200 labels" in said(*asked, "--budget", 200)
     # A judge that is never right.

@@ -29,7 +29,7 @@ def right(number: int, total: int) -> Any:
 
 def test_fewest_agreed_are_those_that_a_binomial_test_shows() -> None:
     for labelled in (1, 21, 22, 38, 100, 301):
-        fewest = fewest_agreed(labelled, TARGET, MISS)
+        fewest = int(fewest_agreed(labelled, TARGET, MISS))
         if fewest <= labelled:
             assert binomtest(fewest, labelled, TARGET, "greater").pvalue <= MISS
         assert binomtest(fewest - 1, labelled, TARGET, "greater").pvalue > MISS
@@ -45,7 +45,7 @@ def test_fewest_agreed_are_those_that_a_binomial_test_shows() -> None:
 def test_one_sign_for_all_is_one_exact_test(agreed: int, labels: int, taken: float) -> None:
     found = shown(np.ones(labels), right(agreed, labels))
     assert (found.by == 0).mean() == taken
-    assert (found.agreed, found.tested) == ((0, None) if taken else (agreed, labels))
+    assert (found.agreed, found.tested) == ((0, 0) if taken else (agreed, labels))
 
 
 def test_signs_that_tell_give_a_part() -> None:

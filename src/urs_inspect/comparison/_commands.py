@@ -133,24 +133,10 @@ def compare(
 @click.option("--human-scale", help="Lowest and highest label, and score of judges.")
 @click.option("--at-least", type=_SHARE, required=True, help="Share that people are to agree with.")
 @click.option("--sure", type=_SHARE, default=0.9, show_default=True, help="Certainty of that.")
-@click.option(
-    "--within",
-    type=float,
-    help="How far a score may be from a label.  [default: 1, and less than half of the scale]",
-)
-@click.option(
-    "--scorer",
-    multiple=True,
-    metavar="NAME[:KEY]",
-    help="Scorer, the cheapest first; may be repeated. By default all whose scores are numbers.",
-)
+@click.option("--within", type=click.FloatRange(min=0), help="How far scores may be from labels.")
+@click.option("--scorer", multiple=True, metavar="NAME[:KEY]", help="Scorer, the cheapest first.")
 @_TASK
-@click.option(
-    "--price",
-    multiple=True,
-    metavar="JUDGE=DOLLARS",
-    help="Price of a score of a judge, or of a `person`; the cheapest judge comes first.",
-)
+@click.option("--price", multiple=True, metavar="JUDGE=DOLLARS", help="Price of a score.")
 @click.option("--budget", type=click.IntRange(min=1), help="Say what so many labels might show.")
 def trust(
     logs: tuple[str, ...],
@@ -158,21 +144,22 @@ def trust(
     human: Path,
     rest: Path | None,
     human_scale: str | None,
-    scorer: tuple[str, ...],
-    task: str | None,
-    price: tuple[str, ...],
     budget: int | None,
     command: str,
     **asked: Any,
 ) -> Any:
     """Find which scores in LOGS need no person, so that people agree with enough of them.
 
-    Judges are the scorers of the logs, and the models that judged them, the cheapest first. The
-    last one takes what it is sure of; the one before it takes over where it may, and so on. -o
-    writes the ids of the rest, and, with people's labels of these as --rest, copies of the logs
+    Judges are the scorers of the logs (by default all whose scores are numbers; --scorer may be
+    repeated), and the models that judged, the cheapest first (by --price, which may be repeated,
+    also for a `person`). The last one takes what it is sure of; the one before it takes over where
+    it may, and so on. People agree with a score within 1 of theirs, and less than half of the
+    scale; --within says another distance.
+
+    -o writes the ids of the rest, and, with people's labels of these as --rest, copies of the logs
     with final scores.
     """
-    from urs_inspect.comparison import _trust
+    from urs_inspect.comparison._trust import trust as find_trust
     from urs_inspect.comparison._trust_report import REST, report_trust
     from urs_inspect.reports.numbers._human_data import read_human_ratings
 
@@ -181,15 +168,8 @@ def trust(
         raise InputError(f"rest: -o {output} writes {rest} anew; move it to another directory")
     scale = parse_scale(human_scale, "human-scale") if human_scale else None
     labels = read_human_ratings(human, scale)
-    of_rest = None if rest is None else read_human_ratings(rest, scale)
-    left_out = list[str]()
-    judges = _trust.read_judges(logs, scorer, task, left_out)
-    prices = _trust.read_prices(price, judges)
-    if prices.keys() >= judges.keys():
-        judges = {name: judges[name] for name in sorted(judges, key=prices.__getitem__)}
-    found = _trust.trust(judges, labels, of_rest, **asked)
-    final = rest is not None
-    return report_trust(found, judges, prices, left_out, final, budget, command)
+    found = find_trust(logs, labels, read_labels(rest, scale, given=False), **asked)
+    return report_trust(found, budget, command)
 
 
 def _scorer_and_key(given: str | None) -> tuple[str | None, str | None]:

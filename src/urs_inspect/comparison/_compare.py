@@ -111,11 +111,12 @@ def compare_with_people(
     named = {name: name for name in scores.table.models}
     for name, short in compared.short.items():
         named.setdefault(short, name)
-    matched = match_answers(frame, named, human)
+    left_out = list[str]()
+    matched = match_answers(frame, named, human, left_out)
     groups = tuple(key for key in prepared.columns if key != ALL)
     columns = Columns(groups, (), (), (), (), prepared.columns)
     corrected = correct_means(scores, columns, human, matched, compared, resampling)
-    return compared, corrected, unused(human, [matched])
+    return compared, corrected, left_out
 
 
 def _known_scale(frame: pd.DataFrame, scale: Scale | None) -> Scale:
@@ -131,8 +132,13 @@ def _known_scale(frame: pd.DataFrame, scale: Scale | None) -> Scale:
     )
 
 
-def match_answers(frame: pd.DataFrame, names: Mapping[str, str], human: HumanRatings) -> Matched:
-    """Match labels with answers, by the mean score of all epochs; one must be about an answer."""
+def match_answers(
+    frame: pd.DataFrame, names: Mapping[str, str], human: HumanRatings, left_out: list[str]
+) -> Matched:
+    """Match labels with answers, by the mean score of all epochs; one must be about an answer.
+
+    `left_out` gets sentences on labels that are about none.
+    """
     rows = frame.astype({"sample": str, "model": str})
     answers = rows.groupby(["sample", "model"], sort=False)
     cluster = rows.get("cluster", rows["sample"])
@@ -149,6 +155,7 @@ def match_answers(frame: pd.DataFrame, names: Mapping[str, str], human: HumanRat
     )
     matched = match_ratings(to_match, names, human)
     refuse_unmatched(to_match, [matched], human)
+    left_out += unused(human, [matched])
     return matched
 
 

@@ -136,6 +136,16 @@ def report_comparison(
     )
 
 
+def with_notices(
+    sections: Sequence[Section], simulated: bool, left_out: Sequence[str]
+) -> list[Section]:
+    """Sections, before them that models are simulated, and behind them what was left out, if so."""
+    noticed = [*simulation_section(simulated), *sections]
+    if left_out:
+        noticed.append(Section("Left out", left_out))
+    return noticed
+
+
 _SCORES_FACTS = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
 _COMPARED_FACTS = ("asked", "question_counts")
 

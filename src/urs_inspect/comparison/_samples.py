@@ -24,6 +24,7 @@ from urs_inspect.logs._lm_eval_files import SAVED
 from urs_inspect.logs._naming import STRUCTURED, model_names
 from urs_inspect.scorers._metrics import CLUSTER, scale_of_scorer
 from urs_inspect.stats._adjusted_means import FEWEST_BY_SAME_RATERS, ratings_by_same_raters
+from urs_inspect.stats._bootstrap import Scale
 
 NO_GROUP = "(none)"
 """Group of samples that have none."""
@@ -150,6 +151,17 @@ def read_sample_scores(
         simulated=any(run.simulated for run in kept),
         files=dict(zip((run.file for run in kept), models, strict=True)),
     )
+
+
+def refuse_beyond(scores: "pd.Series[float]", scale: Scale, option: str) -> None:
+    """Refuse scores beyond their scale; `option` says what states it."""
+    known = scores.dropna()
+    beyond = int((~known.between(*scale)).sum())
+    if beyond:
+        low, high = scale
+        raise InputError(
+            f"{option}: {beyond:,} of {counted(len(known), 'score')} lie beyond {low:g} to {high:g}"
+        )
 
 
 def task_of(names: Sequence[str], task: str | None) -> str:

@@ -1,26 +1,22 @@
 """Scores of judges and people's labels -> which scores need no person, and who gives the others."""
 
-import math
 import re
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 import numpy as np
 import pandas as pd
 from inspect_ai.event import ModelEvent
-from inspect_ai.log import EvalSample
 from inspect_ai.model import Logprob
 
-from urs_inspect._util import InputError, choices, counted
+from urs_inspect._util import InputError, choices
 from urs_inspect.comparison._compare import match_answers
-from urs_inspect.comparison._samples import SampleScores, read_sample_scores
+from urs_inspect.comparison._samples import SampleScores, read_sample_scores, refuse_beyond
 from urs_inspect.comparison._scored_runs import JUDGE_ROLE, headers_of_task, judge_of
 from urs_inspect.logs._files import read_log
 from urs_inspect.logs._naming import whole_characters
 from urs_inspect.logs._scores import UNJUDGED
-from urs_inspect.reports.numbers._agreement import unused
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.stats._bootstrap import Floats, Integers
 from urs_inspect.stats._trust import NOBODY, Shown, find_shown
@@ -33,17 +29,11 @@ _GAP = 0.25
 """Weight of the mean gap to judges before, which may be weak; larger ones took less of LLMBar."""
 TIE = 1e-7
 """Weight of a certainty from 0 to 1, below any difference of other signs, which are rounded."""
-_UNUSED = ("messages", "store", "error_retries", "output")
-_NO_JUDGES = {
-    "human_rating": "people gave its scores",
-    "human_choice": "people gave its scores",
-    TRUSTED: "its scores are final ones, of several judges and people",
-    "pair_verdict": (
-        "in logs of judge_pairwise and md_eval it says whether a verdict was right, not which it"
-        " was; of pairs, pair_choice:outcome in logs of mad is read"
-    ),
-}
-"""Scorers whose scores are not those of a judge -> why."""
+_NO_JUDGES = ("human_rating", "human_choice", "pair_verdict", TRUSTED)
+_NO_JUDGE = (
+    "its scores are by people, or, in logs of judge_pairwise and md_eval, say whether a verdict was"
+    " right; of pairs, pair_choice:outcome in logs of mad is read"
+)
 
 
 @dataclass(frozen=True)
@@ -56,10 +46,64 @@ class Escalation:
     all where it takes none, their number (labels) and with how many people agree (agreed)."""
     answers: pd.DataFrame
     """Sample, model, by (the judge, the person, or empty) and value (NaN without)."""
-    notes: tuple[str, ...]
+    scores: dict[str, SampleScores]  # by judge, the cheapest first
+    prices: dict[str, float]  # of a score, by judge or `PERSON`, where they are given
+    final: bool  # whether the rest was labelled, or nothing is left
+    left_out: list[str]
 
 
-def read_judges(
+def trust(
+    logs: Sequence[str],
+    human: HumanRatings,
+    rest: HumanRatings | None,
+    *,
+    scorer: Sequence[str],
+    task: str | None,
+    price: Sequence[str],
+    within: float | None,
+    at_least: float,
+    sure: float,
+) -> Escalation:
+    """Find whose score each answer may have; arguments are as of `urs-inspect trust`.
+
+    Rules are tested by the labels `human` alone, a random sample of the answers; labels of the
+    `rest`, which are those of hard answers, only become scores.
+    """
+    left_out = list[str]()
+    if len({rating.weight for rating in human.ratings}) > 1:
+        left_out.append("Weights were left out: the promise holds for labels drawn with one rate.")
+    judges = _read_judges(logs, scorer, task, left_out)
+    prices = _read_prices(price, judges)
+    judges = dict(sorted(judges.items(), key=lambda judge: prices.get(judge[0], np.inf)))
+    tables = [read.table.set_index(["sample", "model"])["value"] for read in judges.values()]
+    values = pd.concat(tables, axis=1, keys=list(judges), names=["judge"])
+    for judge, column in values.items():
+        refuse_beyond(column, human.scale, f"human-scale, also of scores: {judge}")
+    labels = _labels(values, human, left_out)
+    distances = values.reindex(labels.index).sub(labels, axis=0).abs()
+    near = distances <= _tolerance(human.scale, within)
+    agrees = near.groupby(level=[0, 1]).mean() > 0.5  # with most raters
+    places = values.index.get_indexer(agrees.index)
+    signs = signs_of(values.to_numpy(np.float64).T, human.scale)
+    for number, read in enumerate(judges.values()):
+        signs[number] += TIE * _certainties(read).reindex(values.index, fill_value=0.0)
+    shown = find_shown(signs, places, agrees.to_numpy().T, at_least=at_least, miss=1 - sure)
+    taken = values.notna() & np.equal.outer(shown.by, np.arange(len(judges)))
+    tested = (taken | (values.notna() & ~taken.any())).iloc[places]
+    counts = [taken.mean(), tested.sum(), (tested & agrees).sum()]
+    table = pd.concat(counts, axis=1, keys=["taken", "labels", "agreed"])
+    answers = pd.DataFrame({"by": np.array([*judges, ""])[shown.by]}, values.index)
+    answers["value"] = values.where(taken).max(axis=1)
+    if rest is not None:
+        labels = pd.concat([labels, _labels(values, rest, left_out)])
+    by_people = labels.groupby(level=[0, 1]).median().to_frame("value")
+    answers.update(by_people.assign(by=PERSON))
+    final = rest is not None or bool(answers["by"].all())
+    by_answer = answers.reset_index()
+    return Escalation(shown, table.reset_index(), by_answer, judges, prices, final, left_out)
+
+
+def _read_judges(
     logs: Sequence[str], scorers: Sequence[str], task: str | None, left_out: list[str]
 ) -> dict[str, SampleScores]:
     """Scores of every scorer of the logs, and of every judge of it, in the order of `scorers`.
@@ -67,22 +111,19 @@ def read_judges(
     `scorers` are as NAME or NAME:KEY; without any, all are read whose scores are numbers.
     """
     headers = headers_of_task(logs, task, left_out)
-    given = list(scorers)
-    for header in headers:
-        if header.results is not None and not scorers:
-            given += (score.scorer for score in header.results.scores)
+    found = chain.from_iterable(header.results.scores for header in headers if header.results)
+    given = scorers or [score.scorer for score in found]
     judges = dict[str, SampleScores]()
     for scorer in dict.fromkeys(given):
         name, _, key = scorer.partition(":")
         if name in _NO_JUDGES:
-            left_out.append(f"{name} was left out: {_NO_JUDGES[name]}.")
+            left_out.append(f"{name} was left out: {_NO_JUDGE}.")
             continue
-        files = defaultdict[str, list[str]](list)
-        for header in headers:
-            files[judge_of(header, name)].append(header.location)
-        for judge, named in files.items():
+        judge_of_file = {header.location: judge_of(header, name) for header in headers}
+        for judge in dict.fromkeys(judge_of_file.values()):
+            own = [file for file, by in judge_of_file.items() if by == judge]
             try:
-                scores = read_sample_scores(named, scorer=name, value=key or None, task=task)
+                scores = read_sample_scores(own, scorer=name, value=key or None, task=task)
             except InputError as error:
                 left_out.append(f"{scorer} was left out: {error.message}")
                 continue
@@ -94,69 +135,34 @@ def read_judges(
     return judges
 
 
-def read_prices(given: Sequence[str], judges: Collection[str]) -> dict[str, float]:
+def _read_prices(given: Sequence[str], judges: Collection[str]) -> dict[str, float]:
     """Prices of judges and of a person, each as NAME=DOLLARS."""
     prices = {}
+    names = [*judges, PERSON]
     for each in given:
         name, _, price = each.rpartition("=")
-        with suppress(ValueError):
-            prices[name] = float(price)
-        if name not in (*judges, PERSON) or not 0 <= prices.get(name, -1) < np.inf:
-            raise InputError(
-                f"price: must be NAME=DOLLARS of {choices([*judges, PERSON])}, got '{each}'"
-            )
+        prices[name] = pd.to_numeric(price, errors="coerce")
+        if name not in names or not 0 <= prices[name] < np.inf:
+            raise InputError(f"price: must be NAME=DOLLARS of {choices(names)}, got '{each}'")
     return prices
 
 
-def trust(
-    judges: Mapping[str, SampleScores],
-    human: HumanRatings,
-    rest: HumanRatings | None,
-    *,
-    at_least: float,
-    sure: float,
-    within: float | None,
-) -> Escalation:
-    """Find whose score each answer may have.
+def _labels(values: pd.DataFrame, human: HumanRatings, left_out: list[str]) -> "pd.Series[float]":
+    """Ratings by sample and model, one of each rater."""
+    answers = values.index.to_frame(index=False).assign(value=0.0)
+    matched = match_answers(answers, {name: name for name in answers["model"]}, human, left_out)
+    ratings = matched.answers.set_index(["question", "model"])["ratings"]
+    of_raters = ratings.map(lambda by_rater: list(by_rater.values())).explode()
+    return of_raters.rename_axis(["sample", "model"]).astype(float)
 
-    Rules are tested by the labels `human` alone, a random sample of the answers; labels of the
-    `rest`, which are those of hard answers, only become scores. `within` is how far a score may be
-    from that of a person who agrees with it.
-    """
-    tables = [read.table.set_index(["sample", "model"])["value"] for read in judges.values()]
-    values = pd.concat(tables, axis=1, keys=list(judges))
-    scores = values.to_numpy(np.float64).T
-    notes = list[str]()
-    if human.weighted:
-        notes.append("Labels have weights: the promise holds only for labels drawn with one rate.")
-    labels = _labels(values, human, notes)
-    near = np.abs(scores[:, labels.index] - labels.to_numpy()) <= _tolerance(human.scale, within)
-    of_most = pd.DataFrame(near.T).groupby(labels.index.to_numpy()).mean() > 0.5
-    places = of_most.index.to_numpy()
-    agrees = of_most.to_numpy().T
-    signs = signs_of(scores, human.scale)
-    for number, read in enumerate(judges.values()):
-        signs[number] += TIE * _certainties(read).reindex(values.index, fill_value=0.0)
-    shown = find_shown(signs, places, agrees, at_least=at_least, miss=1 - sure)
-    rows = []
-    answers = values.index.to_frame(index=False).assign(by="", value=np.nan)
-    for number, judge in enumerate(judges):
-        taken = shown.by == number
-        answers.loc[taken, "by"] = judge
-        answers.loc[taken, "value"] = scores[number, taken]
-        tested = taken
-        if not taken.any():
-            tested = ~np.isnan(scores[number])
-        of_judge = agrees[number, tested[places]]
-        rows.append((judge, taken.mean(), len(of_judge), of_judge.sum()))
-    of_people = labels
-    if rest is not None:
-        of_people = pd.concat([labels, _labels(values, rest, notes)])
-    medians = of_people.groupby(level=0).median()
-    answers.loc[medians.index, "by"] = PERSON
-    answers.loc[medians.index, "value"] = medians
-    table = pd.DataFrame(rows, columns=["judge", "taken", "labels", "agreed"])
-    return Escalation(shown, table, answers, tuple(notes))
+
+def _tolerance(scale: tuple[float, float], within: float | None) -> float:
+    """How far a score may be from a person's to agree with it."""
+    half = (scale[1] - scale[0]) / 2
+    if within is not None and within >= half:
+        raise InputError(f"within: must be below half of the scale, {half:g}, got {within:g}")
+    # A mean over epochs counts as the verdict to which it is nearer.
+    return min(1.0, 0.998 * half) if within is None else within
 
 
 def signs_of(scores: Floats, scale: tuple[float, float]) -> Floats:
@@ -175,84 +181,39 @@ def signs_of(scores: Floats, scale: tuple[float, float]) -> Floats:
 
 def certainty_of(tokens: Sequence[Logprob]) -> float:
     """The least probability in the last line with a letter or digit, which has the verdict."""
-    line = list[float]()
-    for token in reversed(tokens):
-        text = token.token
-        if not line:
-            text = re.sub(r"\W+$", "", token.token)
-        _, line_break, own = text.rpartition("\n")
-        if own.strip():
-            line.append(token.logprob)
-        if line and line_break:
-            break
-    if line:
-        return math.exp(min(0.0, *line))
-    return 0.0
+    text = "".join(token.token for token in tokens)
+    end = len(re.sub(r"\W+$", "", text))
+    start = text.rfind("\n", 0, end) + 1
+    if not end:
+        return 0.0
+    by_character = chain.from_iterable([token.logprob] * len(token.token) for token in tokens)
+    return float(np.exp(min(0.0, *islice(by_character, start, end))))
 
 
 def _certainties(read: SampleScores) -> "pd.Series[float]":
-    """Mean over epochs, by sample and model, in logs with log probabilities."""
+    """How sure the last reply of the judge is, in logs with log probabilities; 0 if it has none.
+
+    By sample and model, the mean over epochs. The judge is the model under test where no model has
+    the role of one.
+    """
     rows = []
     for file, model in read.files.items():
-        log = read_log(file, header_only=True)
-        asked = '"logprobs":true' in log.eval.model_dump_json() + log.plan.model_dump_json()
-        if asked and read.scorer not in UNJUDGED:
-            for sample in read_log(file, without=_UNUSED).samples or ():
-                certainty = _certainty(sample, has_role=bool(read.judge))
-                rows.append((whole_characters(str(sample.id)), model, certainty))
+        header = read_log(file, header_only=True).model_dump_json()
+        if read.scorer in UNJUDGED or '"logprobs":true' not in header:
+            continue
+        for sample in read_log(file).samples or ():
+            calls = [event for event in sample.events if isinstance(event, ModelEvent)]
+            of_judge = [call for call in calls if JUDGE_ROLE.search(call.role or "")]
+            certainty = 0.0
+            for choice in chain.from_iterable(call.output.choices for call in of_judge or calls):
+                certainty = certainty_of(choice.logprobs.content if choice.logprobs else ())
+            rows.append((whole_characters(str(sample.id)), model, certainty))
     frame = pd.DataFrame(rows, columns=["sample", "model", "value"])
     return frame.groupby(["sample", "model"])["value"].mean().astype(float)
 
 
-def _certainty(sample: EvalSample, *, has_role: bool) -> float:
-    """How sure the last reply of the judge is; 0 if it has no log probabilities.
-
-    The judge is the model under test where no model has the role of one.
-    """
-    for event in reversed(sample.events):
-        if isinstance(event, ModelEvent) and has_role == bool(JUDGE_ROLE.search(event.role or "")):
-            given = None
-            if event.output.choices:
-                given = event.output.choices[0].logprobs
-            return certainty_of(given.content) if given else 0.0
-    return 0.0
-
-
 def price_of(by: Integers, prices: Sequence[float], person: float) -> float:
     """Price of a new answer, of which no judge is asked behind the last that takes any."""
-    cost = person * float((by == NOBODY).mean())
-    for judge, price in enumerate(prices[: by.max() + 1]):
-        cost += price * float(((by == NOBODY) | (by >= judge)).mean())
-    return cost
-
-
-def _labels(values: pd.DataFrame, human: HumanRatings, notes: list[str]) -> "pd.Series[float]":
-    """Ratings, by the number of the answer; scores must lie on their scale."""
-    low, high = human.scale
-    for judge, column in values.items():
-        if beyond := int(((column < low) | (column > high)).sum()):
-            raise InputError(
-                f"human-scale: {counted(beyond, 'score')} of {judge} lie beyond {low:g} to"
-                f" {high:g}, the scale of {human.path}; scores and labels need one scale"
-            )
-    frame = values.index.to_frame(index=False).assign(value=0.0)
-    matched = match_answers(frame, {name: name for name in frame["model"]}, human)
-    notes += unused(human, [matched])
-    ratings = matched.answers.set_index(["question", "model"])["ratings"]
-    of_raters = [list(given.values()) for given in ratings]
-    places = values.index.get_indexer(ratings.index)
-    return pd.Series(of_raters, index=places).explode().astype(float)
-
-
-def _tolerance(scale: tuple[float, float], within: float | None) -> float:
-    """How far a score may be from a person's to agree with it."""
-    half = (scale[1] - scale[0]) / 2
-    if within is None:
-        # A mean over epochs counts as the verdict to which it is nearer.
-        return min(1.0, 0.998 * half)
-    if not 0 <= within < half:
-        raise InputError(
-            f"within: must be at least 0 and below half of the scale, {half:g}, got {within:g};"
-            " beyond that everything agrees"
-        )
-    return within
+    left = by == NOBODY
+    reached = [float((left | (by >= judge)).mean()) for judge in range(by.max() + 1)]
+    return person * float(left.mean()) + float(np.dot(prices[: len(reached)], reached))

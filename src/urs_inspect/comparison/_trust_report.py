@@ -1,7 +1,7 @@
 """Scores that need no person -> the report of `urs-inspect trust`, and logs of final scores."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -10,113 +10,93 @@ from inspect_ai.log import EvalMetric, EvalScore, ProvenanceData, edit_score, wr
 from inspect_ai.scorer import ScoreEdit
 
 from urs_inspect._util import counted
-from urs_inspect.comparison._samples import SampleScores
+from urs_inspect.comparison._report import with_notices
 from urs_inspect.comparison._trust import PERSON, TRUSTED, Escalation, price_of
 from urs_inspect.logs._files import read_log
 from urs_inspect.logs._naming import whole_characters
-from urs_inspect.reports._texts import money, number, share
-from urs_inspect.reports.layout._tables import (
-    Report,
-    ReportKind,
-    Section,
-    Table,
-    simulation_section,
-)
+from urs_inspect.reports import Report, ReportKind, Section, Table, number
+from urs_inspect.reports._texts import level_text, money, share
 
 _NAME = "urs-inspect trust"
-_TABLES = ("judges", "answers", "rest")
-TRUST = ReportKind(_NAME, 1, _NAME, "trust", _TABLES, (f"{TRUSTED}_*.eval",))
+_LOGS = f"{TRUSTED}_*.eval"
+TRUST = ReportKind(_NAME, 1, _NAME, "trust", ("judges", "answers", "rest"), (_LOGS,))
 REST = "rest.csv"
 """Answers that are left for people."""
 
 
-def report_trust(
-    found: Escalation,
-    judges: Mapping[str, SampleScores],
-    prices: Mapping[str, float],
-    left_out: Sequence[str],
-    final: bool,
-    budget: int | None,
-    command: str,
-) -> Report:
-    """The report of who may give each answer its score.
-
-    With copies of logs with the scores if these are `final`, or nothing is left for people.
-    """
+def report_trust(found: Escalation, budget: int | None, command: str) -> Report:
+    """The report of who may give each answer its score, with copies of logs with final scores."""
     rest = found.answers.loc[found.answers["by"] == "", ["sample", "model"]]
     rest = rest.set_axis(["id", "model"], axis=1).assign(rating="")
     claim = _claim(found)
-    files = dict[str, str]()  # of each model those that the first judge of it scored
-    for read in judges.values():
-        known = set(files.values())
-        files |= {file: model for file, model in read.files.items() if model not in known}
-    logs = dict[str, Callable[[], bytes]]()
-    for place, (file, model) in enumerate(files.items() if final or rest.empty else (), 1):
-        # Logs in several folders may have one name.
-        name = f"{TRUSTED}_{place}_{Path(file).stem}.eval"
-        own = found.answers[found.answers["model"] == model].dropna()
-        logs[name] = partial(_final_log, file, own, claim)
-    notes = [claim, *found.notes, *_about(found, len(rest), prices, budget)]
-    if logs:
-        notes.append(
-            f"With -o, {counted(len(logs), 'log')} with the final scores: {TRUSTED}_*.eval."
-        )
+    logs = _final_logs(found, claim)
+    notes = [claim, *_about(found, len(rest), len(logs), budget)]
     formats = {"taken": share, "labels": number(0), "agreed": number(0)}
-    table = Table(found.judges, formats, "judges", {"taken": "takes"})
-    by_answer = [Table(found.answers, name="answers", shown=()), Table(rest, name="rest", shown=())]
-    sections = simulation_section(any(read.simulated for read in judges.values()))
-    sections.append(Section("Judges", notes, [table, *by_answer], warnings=found.notes))
-    if left_out:
-        sections.append(Section("Left out", left_out))
-    facts = {"headline": claim, "rest": len(rest), "command": command, "left_out": left_out}
+    tables = [
+        Table(found.judges, formats, "judges", {"taken": "takes"}),
+        Table(found.answers, name="answers", shown=()),
+        Table(rest, name="rest", shown=()),
+    ]
+    simulated = any(read.simulated for read in found.scores.values())
+    sections = with_notices([Section("Judges", notes, tables)], simulated, found.left_out)
+    facts = {"headline": claim, "rest": len(rest), "command": command, "left_out": found.left_out}
     return Report(TRUST, "Trust or ask", sections, facts, logs)
 
 
 def _claim(found: Escalation) -> str:
     """What may be taken, and how sure that is; or how many labels might show that some may be."""
     shown = found.shown
-    target = f"{100 * shown.at_least:.4g}%"
+    target = level_text(shown.at_least)
     taken = found.judges["taken"].sum()
     if taken > 0:
         return (
             f"{share(taken)} of the answers need no person: people agree with at least {target} of"
-            f" each judge's scores there, with {100 - 100 * shown.miss:.4g}% certainty."
+            f" each judge's scores there, with {level_text(1 - shown.miss)} certainty."
         )
-    if shown.tested == 0:
-        more = "none of them is about an answer of which it is sure enough"
-    elif shown.needed is None:
-        more = "nothing suggests that more would"
-    else:
-        more = f"{shown.needed:,} might"
+    more = "they do not suggest that more would"
+    if shown.needed is not None:
+        more = f"{shown.needed:,} labels might"
     return (
-        f"None: {counted(shown.labels, 'label')} cannot show that people agree with {target} of the"
-        f" scores of {found.judges['judge'].iloc[-1]}, or of those of which it is surest; {more}."
+        f"None: {counted(shown.labels, 'label')} do not show that people agree with {target} of the"
+        f" scores of which {found.judges['judge'].iloc[-1]} is surest; {more}."
     )
 
 
-def _about(
-    found: Escalation, rest: int, prices: Mapping[str, float], budget: int | None
-) -> Iterator[str]:
+def _about(found: Escalation, rest: int, logs: int, budget: int | None) -> Iterator[str]:
     """What a claim rests on, what it saves, and what more labels would show."""
     yield (
-        f"{counted(found.shown.labels, 'label')} of {counted(len(found.answers), 'answer')}. Left"
-        f" for people: {rest:,} ({REST}, with -o). What is shown holds for answers like the"
-        " labelled ones, if these were drawn at random: another model, task or prompt needs labels"
-        " of its own."
+        f"{counted(found.shown.labels, 'label')} of {counted(len(found.answers), 'answer')}. -o"
+        f" writes {counted(rest, 'answer')} left for people ({REST}), and {counted(logs, 'log')}"
+        f" with final scores ({_LOGS}). The claim holds for answers like the labelled ones, drawn"
+        " at random: another model, task or prompt needs labels of its own."
     )
     yield (
-        "A judge counts as surer of a score the farther it is from the middle of the scale, and the"
-        " nearer to the scores of the judges listed before it. The mean over orders or repeats is"
-        " far from the middle only where these agree."
+        "A judge is surest of scores far from the middle of the scale, as the mean over orders or"
+        " repeats is only where these agree, and near the scores of the judges listed before it."
     )
     if budget is not None:
-        chance = share(found.shown.chance(budget))
+        chance = share(float(found.shown.chance(budget)))
         yield f"The chance that {budget:,} labels show more is {chance}, if people agree as often."
-    names = found.judges["judge"]
-    if prices.keys() >= {*names, PERSON}:
-        cost = price_of(found.shown.by, [prices[name] for name in names], prices[PERSON])
-        by_people = money(1000 * prices[PERSON])
-        yield f"1,000 new answers cost {money(1000 * cost)} in place of {by_people} by people."
+    prices = found.prices
+    if prices.keys() >= {*found.scores, PERSON}:
+        by_judge = [prices[judge] for judge in found.scores]
+        cost = money(1000 * price_of(found.shown.by, by_judge, prices[PERSON]))
+        yield f"1,000 new answers cost {cost} in place of {money(1000 * prices[PERSON])} by people."
+
+
+def _final_logs(found: Escalation, claim: str) -> dict[str, Callable[[], bytes]]:
+    """Copies of logs with the final scores, if these are known: name -> what makes the file."""
+    files = dict[str, str]()  # of each model those that the first judge of it scored
+    for read in found.scores.values() if found.final else ():
+        known = set(files.values())
+        files |= {file: model for file, model in read.files.items() if model not in known}
+    logs = dict[str, Callable[[], bytes]]()
+    for place, (file, model) in enumerate(files.items(), 1):
+        # Logs in several folders may have one name.
+        name = f"{TRUSTED}_{place}_{Path(file).stem}.eval"
+        own = found.answers[found.answers["model"] == model].dropna()
+        logs[name] = partial(_final_log, file, own, claim)
+    return logs
 
 
 def _final_log(file: str, answers: pd.DataFrame, claim: str) -> bytes:

@@ -6,7 +6,6 @@ tested in a fixed order by exact binomial tests. `docs/fidelity.md` says what di
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -27,41 +26,34 @@ class Shown:
     """Who may give each answer its score, by the last rule that labels show, and what comes next.
 
     `by` is the number of the judge, or `NOBODY`, shape (N,). There are so many `labels`; the first
-    test that failed is about `tested` of them, and people agree with `agreed` of these. `tested` is
-    None if no test failed.
+    test that failed is about `tested` of them, and people agree with `agreed` of these. Both are 0
+    if no test failed.
     """
 
     by: Integers
     at_least: float
     miss: float
     labels: int
-    tested: int | None = None
+    tested: int = 0
     agreed: int = 0
 
-    def chance(self, labels: int) -> float:
+    def chance(self, labels: Integers | int) -> Floats:
         """How likely so many labels pass the test that failed, if people agree as often as seen.
 
         Two labels that agree as often as not are added to those seen, as few tell little.
         """
-        from scipy.special import bdtrc
+        from scipy.stats import binom
 
-        if not self.tested:
-            return 0.0
         share = (self.agreed + 1) / (self.tested + 2)
-        if share <= self.at_least:
-            return 0.0
-        tested = labels * self.tested // self.labels
-        return float(bdtrc(fewest_agreed(tested, self.at_least, self.miss) - 1, tested, share))
+        tested = np.asarray(labels) * self.tested // self.labels
+        fewest = fewest_agreed(tested, self.at_least, self.miss)
+        return np.asarray(binom.sf(fewest - 1, tested, share))
 
     @property
     def needed(self) -> int | None:
         """How many labels are likely to pass the test that failed; None if too many."""
-        labels = 1
-        while self.chance(labels) < _POWER:
-            labels = max(labels + 1, int(labels * 1.02))
-            if labels > _MOST_LABELS:
-                return None
-        return labels
+        enough = np.flatnonzero(self.chance(np.arange(_MOST_LABELS)) >= _POWER)
+        return int(enough[0]) if len(enough) else None
 
 
 def find_shown(
@@ -87,52 +79,47 @@ def find_shown(
     is depends on no label, so this has a probability of at most `miss`, whatever the signs mean and
     however the judges depend on each other.
     """
+    labels = np.arange(len(places) + 1)
+    fewest = fewest_agreed(labels, at_least, miss)
     shown = Shown(np.full(signs.shape[1], NOBODY), at_least, miss, len(places))
-    for by in _rules(signs, len(places), at_least, miss):
+    for by in _rules(signs, labels - fewest):
         for judge in np.unique(by[by != NOBODY]):
-            is_given = by[places] == judge
-            given = agrees[judge][is_given]
+            given = agrees[judge][by[places] == judge]
             agreed = int(given.sum())
-            if agreed < fewest_agreed(len(given), at_least, miss):
+            if agreed < fewest[len(given)]:
                 return replace(shown, tested=len(given), agreed=agreed)
         shown = replace(shown, by=by)
     return shown
 
 
-def _rules(signs: Floats, labels: int, at_least: float, miss: float) -> Iterator[Integers]:
-    """The judges of all answers, by one rule after the other."""
+def _rules(signs: Floats, spare: Integers) -> Iterator[Integers]:
+    """The judges of all answers, by one rule after the other.
+
+    `spare` says how many of 0, 1, 2 and so on labels may disagree, so that they show the share.
+    """
     by = np.full(signs.shape[1], NOBODY)
-    for judge in reversed(range(len(signs))):
+    with_scores = np.flatnonzero((signs > -np.inf).any(axis=1))
+    for judge in reversed(with_scores):
         before = by
         scored = signs[judge][signs[judge] > -np.inf]
-        if len(scored):
-            labels_of_judge = labels * len(scored) / len(by)
-            strictest = _strictest(labels_of_judge, at_least, miss)
-            shares_below = 1 - np.linspace(strictest, 1, _STEPS)
-            thresholds = np.quantile(scored, shares_below, method="lower")
-            from_strict_to_loose = np.unique(thresholds)[::-1]
-            for threshold in from_strict_to_loose:
-                by = np.where(signs[judge] >= threshold, judge, before)
-                yield by
+        labels = (len(spare) - 1) * len(scored) / len(by)
+        spare_of_judge = spare[: int(labels) + 1]
+        disagreements = min(spare_of_judge.max(), _DISAGREEMENTS)
+        number = np.argmax(spare_of_judge >= disagreements)  # 0 if no number of labels is enough
+        strictest = number / labels if number else 1.0
+        shares = np.linspace(strictest, 1, _STEPS)
+        thresholds = np.quantile(scored, 1 - shares, method="lower")
+        for threshold in np.unique(thresholds)[::-1]:
+            by = np.where(signs[judge] >= threshold, judge, before)
+            yield by
 
 
-def _strictest(labels: float, at_least: float, miss: float) -> float:
-    """Share of a judge's scores that the strictest threshold takes."""
-    for disagreements in range(_DISAGREEMENTS, -1, -1):
-        for number in range(disagreements + 1, int(labels) + 1):
-            if number - disagreements >= fewest_agreed(number, at_least, miss):
-                return number / labels
-    return 1.0
-
-
-@lru_cache(maxsize=10_000)
-def fewest_agreed(labelled: int, at_least: float, miss: float) -> int:
+def fewest_agreed(labelled: Integers | int, at_least: float, miss: float) -> Integers:
     """With how many scores people must agree to show the share; one more than all if none can.
 
     Where the share is just missed, so many agree with a probability of at most `miss`.
     """
-    from scipy.special import bdtrc
+    from scipy.stats import binom
 
-    agreed = np.arange(labelled)
-    is_too_likely = bdtrc(agreed, labelled, at_least) > miss
-    return int(1 + is_too_likely.sum())
+    fewest = 1 + binom.isf(miss, labelled, at_least)
+    return np.asarray(fewest, dtype=np.int64)
