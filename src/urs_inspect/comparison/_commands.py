@@ -153,8 +153,8 @@ def trust(
     Judges are the scorers of the logs (by default all whose scores are numbers; --scorer may be
     repeated), and the models that judged, the cheapest first (by --price, which may be repeated,
     also for a `person`). The last one takes what it is sure of; the one before it takes over where
-    it may, and so on. People agree with a score within 1 of theirs, and less than half of the
-    scale; --within says another distance.
+    it may, and so on. People agree with a score that is within 1 point of theirs and less than half
+    of the scale away; --within names another distance.
 
     -o writes the ids of the rest, and, with people's labels of these as --rest, copies of the logs
     with final scores.

@@ -71,8 +71,8 @@ def _about(found: Escalation, rest: int, logs: int, budget: int | None) -> Itera
         " at random: another model, task or prompt needs labels of its own."
     )
     yield (
-        "A judge is surest of scores far from the middle of the scale, as the mean over orders or"
-        " repeats is only where these agree, and near the scores of the judges listed before it."
+        "A judge is surest of scores far from the middle of the scale and near those of the judges"
+        " listed before it. A mean over orders or repeats is far from it only where they agree."
     )
     if budget is not None:
         chance = share(float(found.shown.chance(budget)))
