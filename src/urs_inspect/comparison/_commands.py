@@ -272,13 +272,13 @@ def gate(
     input or another error. With --equivalent: 0 equivalent; 1 different; 2 cannot tell. Samples
     without a score count against every claim.
     """
-    from urs_inspect.comparison._gate import refuse_other_task
+    from urs_inspect.comparison._gate import refuse_other
     from urs_inspect.comparison._gate_report import make_gate
     from urs_inspect.comparison._samples import read_sample_scores, task_of
 
     limits = None if scale is None else parse_scale(scale, "scale")
     name, key = _scorer_and_key(scorer)
-    refuse_other_task(*(task_of([side], task) for side in (base, new)))
+    refuse_other("task", *(task_of([side], task) for side in (base, new)))
     read = partial(read_sample_scores, task=task, scorer=name, value=key, cluster=cluster)
     with Console(stderr=True).status("Reading logs"):
         sides = [read([side]) for side in (base, new)]

@@ -1,15 +1,15 @@
 """Scores of any task, one row per sample and model -> models compared on the same samples."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.comparison._samples import NO_GROUP
+from urs_inspect.comparison._samples import NO_GROUP, refuse_beyond
 from urs_inspect.logs._naming import short_names
 from urs_inspect.reports.numbers._agreement import (
     Matched,
@@ -81,8 +81,9 @@ def compare(
         >>> compare(pd.concat([better, worse]), scale=(0, 1)).leads
         [('a', 'b')]
     """
-    prepared = _prepare(frame, baseline, scale, lower_is_better=lower_is_better)
-    return _compared(prepared, Resampling(rounds, level, seed), lower_is_better=lower_is_better)
+    resampling = Resampling(rounds, level, seed)
+    _, compared = _compared(frame, baseline, scale, resampling, lower_is_better=lower_is_better)
+    return compared
 
 
 def compare_with_people(
@@ -93,7 +94,6 @@ def compare_with_people(
     scale: Scale | None = None,
     lower_is_better: bool = False,
     rounds: int = ROUNDS,
-    level: float = LEVEL,
     seed: int = SEED,
 ) -> tuple[ComparedModels, CorrectedMeans, list[str]]:
     """Compare models as `compare` does, and by means that people's labels of some answers correct.
@@ -104,17 +104,15 @@ def compare_with_people(
     """
     if lower_is_better:
         raise InputError("human: labels correct only scores of which a higher one is better")
-    prepared = _prepare(frame, baseline, _known_scale(frame, scale))
-    resampling = Resampling(rounds, level, seed)
-    compared = _compared(prepared, resampling)
-    scores = prepared.ordered
-    named = {name: name for name in scores.table.models}
-    for name, short in compared.short.items():
-        named.setdefault(short, name)
+    resampling = Resampling(rounds, seed=seed)
+    scores, compared = _compared(frame, baseline, _known_scale(frame, scale), resampling)
+    named = {short: name for name, short in compared.short.items()}
+    named |= {name: name for name in compared.names}
     left_out = list[str]()
     matched = match_answers(frame, named, human, left_out)
-    groups = tuple(key for key in prepared.columns if key != ALL)
-    columns = Columns(groups, (), (), (), (), prepared.columns)
+    questions = _columns_of_groups(scores.table)
+    groups = tuple(key for key in questions if key != ALL)
+    columns = Columns(groups, (), (), (), (), questions)
     corrected = correct_means(scores, columns, human, matched, compared, resampling)
     return compared, corrected, left_out
 
@@ -159,25 +157,17 @@ def match_answers(
     return matched
 
 
-@dataclass(frozen=True)
-class _Prepared:
-    """Scores of models on the same samples, in order."""
-
-    ordered: OrderedScores
-    columns: dict[str, Integers]  # all samples, and those of each group
-    baseline: str | None
-    two_valued: bool
-
-
-def _prepare(
+def _compared(
     frame: pd.DataFrame,
     baseline: str | None,
     scale: Scale | None,
+    resampling: Resampling,
     *,
     lower_is_better: bool = False,
-) -> _Prepared:
+) -> tuple[OrderedScores, ComparedModels]:
+    """Scores of models on the same samples, the best first, and how they compare."""
     answers = _checked(frame)
-    names = list(dict.fromkeys(frame["model"].astype(str)))
+    names = list(dict.fromkeys(answers["model"]))
     if baseline is not None:
         full = {short: name for name, short in short_names(names).items()}
         baseline = full.get(baseline, baseline)
@@ -190,21 +180,15 @@ def _prepare(
         low, high = -high, -low
     facts = [name for name in ("cluster", "group") if name in answers] or ["model"]
     table = score_table(answers, names, facts, (low, high))
-    ordered = order_models(table)
-    _refuse_unranked(ordered, _by_model(names, (~np.isnan(table.finals)).sum(axis=0)), baseline)
+    scores = order_models(table)
+    _refuse_unranked(scores, baseline)
+    columns = _columns_of_groups(table)
+    compared = compare_table(scores, columns, list(columns), resampling, baseline, noun="sample")
     two_valued = known.nunique() <= 2 and table.clusters is None
-    return _Prepared(ordered, _columns_of_groups(table), baseline, two_valued)
-
-
-def _compared(
-    prepared: _Prepared, resampling: Resampling, *, lower_is_better: bool = False
-) -> ComparedModels:
-    columns = prepared.columns
-    compared = compare_table(
-        prepared.ordered, columns, list(columns), resampling, prepared.baseline, noun="sample"
-    )
-    compared = replace(compared, two_valued=prepared.two_valued)
-    return _negated(compared) if lower_is_better else compared
+    compared = replace(compared, two_valued=two_valued)
+    if lower_is_better:
+        compared = _negated(compared)
+    return scores, compared
 
 
 def _scale_of(values: "pd.Series[float]", scale: Scale | None) -> Scale:
@@ -214,25 +198,22 @@ def _scale_of(values: "pd.Series[float]", scale: Scale | None) -> Scale:
         raise InputError(
             f"scale: must be two numbers, the lowest before the highest, got {low:g} and {high:g}"
         )
-    if beyond := int((~values.between(low, high)).sum()):
-        raise InputError(
-            f"scale: {beyond:,} of {len(values):,} values lie beyond {low:g} to {high:g}"
-        )
+    refuse_beyond(values, (low, high), "scale")
     return low, high
 
 
-def _by_model(names: Sequence[str], counts: Iterable[int]) -> str:
-    return ", ".join(f"{name} {n:,}" for name, n in zip(names, counts, strict=True))
-
-
-def _refuse_unranked(ordered: OrderedScores, counts: str, baseline: str | None) -> None:
-    if not len(ordered.common):
-        raise InputError(f"no sample has a score of every model; samples with a score: {counts}")
-    unranked = ordered.table.models[ordered.ranked :]
-    if ordered.ranked < 2 or baseline in unranked:
+def _refuse_unranked(scores: OrderedScores, baseline: str | None) -> None:
+    models = scores.table.models
+    scored = (~np.isnan(scores.table.finals)).sum(axis=0)
+    by_model = (f"{name} {count:,}" for name, count in zip(models, scored, strict=True))
+    counts = f"samples with a score: {', '.join(by_model)}"
+    if not len(scores.common):
+        raise InputError(f"no sample has a score of every model; {counts}")
+    unranked = models[scores.ranked :]
+    if scores.ranked < 2 or baseline in unranked:
         raise InputError(
             f"{choices(unranked)}: a model with a score for fewer than half as many samples as"
-            f" another cannot be compared; samples with a score: {counts}"
+            f" another cannot be compared; {counts}"
         )
 
 
@@ -262,20 +243,22 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.astype({"sample": str, "model": str})
     for kind in kinds:
         frame[kind] = frame[kind].map(str, na_action="ignore")
+        several = frame.groupby("sample")[kind].nunique() > 1
+        if several.any():
+            raise InputError(
+                f"{counted(int(several.sum()), 'sample')} of more than one {kind}, as"
+                f" '{several.idxmax()}'"
+            )
     if frame["model"].nunique() < 2:
         raise InputError(
             f"one model only, {choices(frame['model'].unique())}: two or more are compared"
         )
-    values = _finite(frame["value"])
-    for kind in kinds:
-        _refuse_several(frame, kind)
-    answers = (
-        frame.rename(columns={"sample": "question"}).drop(columns="value").assign(**{FINAL: values})
-    )
+    frame["value"] = _finite(frame["value"])
+    answers = frame.rename(columns={"sample": "question", "value": FINAL})
     if "cluster" in kinds:
         answers["cluster"] = answers["cluster"].fillna(answers["question"])
     if "group" in kinds:
-        return answers.fillna({"group": NO_GROUP})
+        answers["group"] = answers["group"].fillna(NO_GROUP)
     return answers
 
 
@@ -289,16 +272,6 @@ def _finite(given: "pd.Series[Any]") -> "pd.Series[float]":
     if values.isna().all():
         raise InputError(f"none of {counted(len(given), 'row')} has a value")
     return values
-
-
-def _refuse_several(frame: pd.DataFrame, kind: str) -> None:
-    """Refuse a sample of more than one cluster or group."""
-    several = frame.groupby("sample")[kind].nunique() > 1
-    if several.any():
-        raise InputError(
-            f"{counted(int(several.sum()), 'sample')} of more than one {kind}, as"
-            f" '{several.idxmax()}'"
-        )
 
 
 def _negated(compared: ComparedModels) -> ComparedModels:

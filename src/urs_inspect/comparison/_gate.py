@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.comparison._samples import SampleScores
+from urs_inspect.comparison._samples import SampleScores, refuse_beyond
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import Floats, Integers, Scale, number_clusters
 from urs_inspect.stats._power import (
@@ -21,25 +21,19 @@ from urs_inspect.stats._power import (
     verdicts,
 )
 
-_REASONS = (
-    (
-        "Pass: NEW is not worse than BASE by more than the margin of {:g}.",
-        (
-            "Worse: NEW is significantly worse than BASE, and a loss of more than the margin of"
-            " {:g} is not excluded."
-        ),
-        "Cannot tell: with {}, NEW may be better, or worse by more than {:g}.",
+_REASONS = {
+    False: (
+        "Pass: NEW is not worse than BASE by more than the margin of {margin:g}.",
+        "Worse: NEW is significantly worse than BASE, {by} more than the margin of {margin:g}.",
+        "Cannot tell: with {samples}, NEW may be better, or worse by more than {margin:g}.",
     ),
-    (
-        "Equivalent: NEW and BASE differ by less than the margin of {:g}.",
-        "Different: NEW and BASE differ significantly, possibly by more than the margin of {:g}.",
-        "Cannot tell: with {}, NEW and BASE may be equal, or differ by more than {:g}.",
+    True: (
+        "Equivalent: NEW and BASE differ by less than the margin of {margin:g}.",
+        "Different: NEW and BASE differ significantly, {by} more than the margin of {margin:g}.",
+        "Cannot tell: with {samples}, NEW and BASE may be equal, or differ by more than"
+        " {margin:g}.",
     ),
-)  # without and with `--equivalent`, by exit code
-_CERTAIN = (
-    "Worse: NEW is significantly worse than BASE, by more than the margin of {:g}.",
-    "Different: NEW and BASE differ significantly, by more than the margin of {:g}.",
-)  # in place of exit code 1 above, where the bounds lie beyond the margin
+}  # whether `--equivalent` was asked for -> what each exit code says
 CASES = ("Difference", "Missing scores all against NEW", "Missing scores all for NEW")
 
 
@@ -124,13 +118,12 @@ class Decision:
         """The decision as a sentence, with its name before a colon."""
         margin = self.rule.margin
         equivalent = self.rule.equivalent
-        beyond = self.high < -margin or (equivalent and self.low > margin)
-        reason = _REASONS[equivalent][self.code]
-        if self.code == 1 and beyond:
-            reason = _CERTAIN[equivalent]
-        if self.code == 2:
-            return reason.format(counted(int(self.bounds.n[1]), "sample"), margin)
-        return reason.format(margin)
+        is_beyond = self.high < -margin or (equivalent and self.low > margin)
+        return _REASONS[equivalent][self.code].format(
+            margin=margin,
+            by="by" if is_beyond else "possibly by",
+            samples=counted(int(self.bounds.n[1]), "sample"),
+        )
 
     def estimate(self, case: int = 0, *, two_sided: bool = False) -> Estimate:
         """The mean difference of a case with its bounds."""
@@ -180,42 +173,30 @@ def of_model(side: SampleScores, what: str, model: str | None) -> SampleScores:
     return replace(side, table=side.table[of_name], runs=runs)
 
 
-def refuse_other_task(base: str, new: str) -> None:
-    """Refuse a task of NEW that is not that of BASE."""
-    if base != new:
-        raise InputError(f"BASE is {base} and NEW is {new}; both must be the same task")
+def refuse_other(fact: str, of_base: object, of_new: object, hint: str = "") -> None:
+    """Refuse two sides of which a fact is not the same."""
+    if of_base != of_new:
+        raise InputError(
+            f"BASE and NEW cannot be compared: the {fact} is {of_base} in BASE and {of_new} in"
+            f" NEW{hint}"
+        )
 
 
 def refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool) -> None:
-    refuse_other_task(base.task, new.task)
+    """Refuse sides whose scores do not compare; other judges may be shown to be equivalent."""
+    refuse_other("task", base.task, new.task)
     if not equivalent:
-        _refuse_other_judges(base, new)
+        hint = "; scores of two judges compare with --equivalent only"
+        refuse_other("judge", base.judge or "not named", new.judge or "not named", hint)
+        panels = [choices(sorted(side.scored_by)) or "no judge" for side in (base, new)]
+        refuse_other("part of the panel of judges that gave scores", *panels)
     for fact in ("version", "dataset", "scorer", "higher_is_better"):
         of_base = getattr(base, fact)
         of_new = getattr(new, fact)
-        both_known = not {"", None} & {of_base, of_new}
-        if both_known and of_base != of_new:
-            name = fact.replace("_", " ")
-            raise InputError(
-                f"BASE and NEW cannot be compared: {name} is {of_base} in BASE and {of_new} in NEW"
-            )
+        if not {"", None} & {of_base, of_new}:
+            refuse_other(fact.replace("_", " "), of_base, of_new)
     if base.runs == new.runs:
         raise InputError(f"BASE and NEW are the same: {choices(run.log for run in base.runs)}")
-
-
-def _refuse_other_judges(base: SampleScores, new: SampleScores) -> None:
-    if base.judge != new.judge:
-        judges = f"{base.judge or 'none named'} in BASE and {new.judge or 'none named'} in NEW"
-        raise InputError(
-            f"BASE and NEW: the judge is {judges}; scores of two judges compare with --equivalent"
-            " only"
-        )
-    if base.scored_by != new.scored_by:
-        gave = [choices(sorted(side.scored_by)) or "no judge" for side in (base, new)]
-        raise InputError(
-            f"BASE and NEW: of the panel of judges, {gave[0]} gave scores in BASE and {gave[1]} in"
-            " NEW; scores of two panels do not compare"
-        )
 
 
 def common_samples(base: SampleScores, new: SampleScores) -> tuple[pd.DataFrame, list[str]]:
@@ -257,12 +238,8 @@ def paired_scores(
     seen = (0.0, 0.0)
     if len(known):
         seen = (float(known.min()), float(known.max()))
-    if scale and len(known):
-        low, high = scale
-        if seen[0] < low or seen[1] > high:
-            raise InputError(
-                f"scale: {low:g} to {high:g}, but scores go from {seen[0]:g} to {seen[1]:g}"
-            )
+    if scale:
+        refuse_beyond(known, scale, "scale")
     return PairedScores(
         base=rows["value_base"].to_numpy(dtype=np.float64),
         new=rows["value_new"].to_numpy(dtype=np.float64),
@@ -303,23 +280,21 @@ def power_of(decision: Decision, n: int) -> Power:
     # Missing scores may hide as much of the margin as the worst case shifts the mean.
     worst_cases = bounds.values[1 : 2 + rule.equivalent]
     shift = float(np.abs(worst_cases - bounds.values[0]).max())
-    margin = rule.margin - shift
-    error = bounds.errors[1]
-    half = bounds.halves[1]
+    error = float(bounds.errors[1])
+    half = float(bounds.halves[1])
     clusters = int(bounds.clusters[1])
-    level = rule.level
-    always = rule.sequential
-    equal = rule.equivalent
+    equivalent = rule.equivalent
+    margin = rule.margin - shift
     needed = questions_to_pass(
         margin,
         error,
         n,
         clusters,
-        level=level,
-        sequential=always,
-        equivalent=equal,
+        level=rule.level,
+        sequential=rule.sequential,
+        equivalent=equivalent,
         unseen=float(bounds.unseen[1]),
     )
-    power = pass_power(margin, half, error, clusters, equivalent=equal)
-    passing = passing_margin(half, error, clusters, equivalent=equal)
+    power = pass_power(margin, half, error, clusters, equivalent=equivalent)
+    passing = passing_margin(half, error, clusters, equivalent=equivalent)
     return Power(power, needed, passing + shift)

@@ -21,15 +21,10 @@ from urs_inspect.comparison._gate import (
     power_of,
     refuse_different,
 )
+from urs_inspect.comparison._report import with_notices
 from urs_inspect.comparison._samples import SampleScores
-from urs_inspect.reports._texts import level_text, number, p_value, share
-from urs_inspect.reports.layout._tables import (
-    Report,
-    ReportKind,
-    Section,
-    Table,
-    simulation_section,
-)
+from urs_inspect.reports import Report, ReportKind, Section, Table, number
+from urs_inspect.reports._texts import level_text, p_value, share
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import Flags, Scale
 from urs_inspect.stats._power import FEWEST, POWER, score_slope
@@ -90,13 +85,19 @@ def make_gate(
     decision = decide(scores, Rule(margin, level, equivalent, sequential))
     power = power_of(decision, len(rows))
     sections = [
-        *simulation_section(base.simulated or new.simulated),
         _decision_section(base, new, scores, decision, power),
         _power_section(power, len(rows), decision),
     ]
     if equivalent:
         sections.append(_anchor_section(scores, decision, series))
-    sections += _other_sections(base, new, scores, [*one_sided, *left_out])
+    if scores.incomplete:
+        sections.append(_missing_section(scores))
+    simulated = base.simulated or new.simulated
+    sections = with_notices(sections, simulated, [*one_sided, *left_out])
+    runs = [{"side": "BASE"} | asdict(run) for run in base.runs]
+    runs += [{"side": "NEW"} | asdict(run) for run in new.runs]
+    table = Table(pd.DataFrame(runs), {"samples": number(0)}, "runs")
+    sections.append(Section("Runs", (), [table]))
     outcome = decision.reason.partition(":")[0].lower()
     facts = {"code": decision.code, "decision": outcome, "difference": decision.estimate().value}
     facts |= {"low": decision.low, "high": decision.high, "task": base.task, "scorer": base.scorer}
@@ -125,7 +126,9 @@ def _decision_section(
     decision: Decision,
     power: Power,
 ) -> Section:
-    notes = [decision.reason, *_settling(power, len(scores.base), decision)]
+    notes = [decision.reason]
+    if decision.code == 2:
+        notes += _settling(power, len(scores.base), decision)
     notes.append(
         f"Difference of the means, NEW less BASE: {_SIGNED(decision.estimate().value)}"
         f"{_bounds_text(decision, scores)}."
@@ -193,8 +196,6 @@ def _means_table(
     if scores.incomplete:
         title += f", cases of missing scores over all {len(both):,}"
     title += f"; {level_text(decision.rule.level)} one-sided bounds"
-    if decision.rule.sequential:
-        title += " valid at every look"
     return Table(
         pd.DataFrame(data, columns=["what", "mean"]),
         {"mean": lambda mean: (_SIGNED if isinstance(mean, Estimate) else _PLAIN)(mean)},
@@ -219,9 +220,7 @@ def _bounds_text(decision: Decision, scores: PairedScores) -> str:
 
 
 def _settling(power: Power, n: int, decision: Decision) -> list[str]:
-    """What would decide where nothing could be told; nothing if that is not known."""
-    if decision.code != 2:
-        return []
+    """What would show it if the two are equal; nothing if that is not known."""
     margin = decision.rule.margin
     unseen = float(decision.bounds.unseen[1])
     if decision.bounds.halves[1] == unseen > margin:  # no sample differs; bounds fall as 1 / n
@@ -229,12 +228,12 @@ def _settling(power: Power, n: int, decision: Decision) -> list[str]:
         return [f"If all scores remain equal, {counted(needed, 'sample')} would show it."]
     if math.isnan(power.power) or power.power >= POWER:
         return []
-    with_these = f"a margin of {_PLAIN(power.margin_needed)} with these {n:,}"
-    if power.samples_needed is None:
-        return [f"If the two are equal, {with_these} would show it ({share(POWER)} power)."]
+    samples = "no number of samples would, while so many scores are missing"
+    if power.samples_needed is not None:
+        samples = f"so would {counted(power.samples_needed, 'sample')}"
     return [
-        f"If the two are equal, {counted(power.samples_needed, 'sample')} would show it"
-        f" ({share(POWER)} power), or {with_these}."
+        f"If the two are equal, a margin of {_PLAIN(power.margin_needed)} with these {n:,} would"
+        f" show it ({share(POWER)} power); {samples} with this margin."
     ]
 
 
@@ -248,24 +247,15 @@ def _power_section(power: Power, n: int, decision: Decision) -> Section:
         f"If NEW and BASE were equal, {share(power.power)} of comparisons over"
         f" {counted(n, 'sample')} would pass."
     ]
-    if power.power < POWER and power.samples_needed is None:
-        notes.append(
-            f"No number of samples has a power of {share(POWER)} while so many scores are missing."
-        )
-    elif power.power < POWER:
-        notes.append(f"A power of {share(POWER)} takes {power.samples_needed:,} samples.")
+    if decision.code != 2:
+        notes += _settling(power, n, decision)
     unseen = float(decision.bounds.unseen[1])
-    clusters = int(decision.bounds.clusters[1])
     if unseen >= decision.rule.margin:
+        clusters = int(decision.bounds.clusters[1])
         notes.append(
             "So few do not pass this margin, whatever their scores: losses that are too rare to be"
             f" among {counted(clusters, 'cluster')} may be as large as the scale allows, a mean"
             f" loss of {_PLAIN(unseen)}."
-        )
-    if decision.code == 2:
-        notes.append(
-            f"With {counted(n, 'sample')}, a margin of {_PLAIN(power.margin_needed)} has a power of"
-            f" {share(POWER)}."
         )
     return Section("Power", notes)
 
@@ -301,9 +291,8 @@ def _anchor_section(scores: PairedScores, decision: Decision, series: Sequence[f
     return Section("Re-anchoring", [*notes, *warnings], [table] if moved else [], warnings=warnings)
 
 
-def _other_sections(
-    base: SampleScores, new: SampleScores, scores: PairedScores, left_out: list[str]
-) -> list[Section]:
+def _missing_section(scores: PairedScores) -> Section:
+    """How many samples lack scores, and what that means."""
     lacking = [int(np.isnan(side).sum()) for side in (scores.base, scores.new)]
     shares = np.asarray(scores.base_share), np.asarray(scores.new_share)
     fewer = [int((share < 1).sum()) - none for share, none in zip(shares, lacking, strict=True)]
@@ -312,14 +301,4 @@ def _other_sections(
         f" only: {fewer[0]:,} and {fewer[1]:,}. A claim must also hold with the missing scores at"
         f" the end of the scale that is worst for it. {scores.scale_note}"
     )
-    runs = [{"side": "BASE"} | asdict(run) for run in base.runs]
-    runs += [{"side": "NEW"} | asdict(run) for run in new.runs]
-    sections = []
-    if scores.incomplete:
-        sections.append(Section("Missing scores", [missing]))
-    if left_out:
-        sections.append(Section("Left out", left_out))
-    sections.append(
-        Section("Runs", (), [Table(pd.DataFrame(runs), {"samples": number(0)}, "runs")])
-    )
-    return sections
+    return Section("Missing scores", [missing])

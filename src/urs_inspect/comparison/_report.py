@@ -104,7 +104,6 @@ def report_comparison(
     groups = [key for key in compared.means if key != ALL]
     runs = Table(pd.DataFrame(map(asdict, scores.runs)))
     sections = [
-        *simulation_section(scores.simulated),
         _summary(compared, scores, first, formats[0], ranked=baseline is None),
         _differences(compared, formats[1], difference),
     ]
@@ -112,8 +111,7 @@ def report_comparison(
         sections.append(_by_people(corrected, scores, compared))
     if groups:
         sections.append(_groups(compared, groups, formats, baseline))
-    if scores.left_out:
-        sections.append(Section("Left out", scores.left_out))
+    sections = with_notices(sections, scores.simulated, scores.left_out)
     made_by = [f"This report was made by: {command}"] if command else []
     sections.append(Section("Runs", made_by, [runs], appendix=True))
     facts = {
