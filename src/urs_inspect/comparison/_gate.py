@@ -177,8 +177,8 @@ def refuse_other(fact: str, of_base: object, of_new: object, hint: str = "") -> 
     """Refuse two sides of which a fact is not the same."""
     if of_base != of_new:
         raise InputError(
-            f"BASE and NEW cannot be compared: the {fact} is {of_base} in BASE and {of_new} in"
-            f" NEW{hint}"
+            f"BASE and NEW cannot be compared: the {fact} of BASE is {of_base}, that of NEW is"
+            f" {of_new}{hint}"
         )
 
 

@@ -228,13 +228,10 @@ def _settling(power: Power, n: int, decision: Decision) -> list[str]:
         return [f"If all scores remain equal, {counted(needed, 'sample')} would show it."]
     if math.isnan(power.power) or power.power >= POWER:
         return []
-    samples = "no number of samples would, while so many scores are missing"
+    ways = f"a margin of {_PLAIN(power.margin_needed)} with these {n:,}"
     if power.samples_needed is not None:
-        samples = f"so would {counted(power.samples_needed, 'sample')}"
-    return [
-        f"If the two are equal, a margin of {_PLAIN(power.margin_needed)} with these {n:,} would"
-        f" show it ({share(POWER)} power); {samples} with this margin."
-    ]
+        ways = f"{counted(power.samples_needed, 'sample')}, or {ways},"
+    return [f"If the two are equal, {ways} would show it ({share(POWER)} power)."]
 
 
 def _power_section(power: Power, n: int, decision: Decision) -> Section:
