@@ -25,17 +25,6 @@ from urs_inspect.logs._files import first_few
 from urs_inspect.logs._lm_eval_files import SAVED, saved_results, task_and_date
 from urs_inspect.logs._scores import SIMULATED
 
-_NO_METRICS = (
-    "doc_id",
-    "doc",
-    "target",
-    "arguments",
-    "resps",
-    "filtered_resps",
-    "filter",
-    "metrics",
-)
-
 
 def saved_files(names: Iterable[str]) -> list[Path]:
     """Files of samples at paths, as lm-eval names them."""
@@ -54,18 +43,17 @@ def runs_of_lm_eval(
     saved: Sequence[Path], query: Query, chosen: list[str], left_out: list[str]
 ) -> TaskRuns:
     """The runs of a task in files of samples of lm-eval; sentences as for `runs_of_inspect`."""
-    named = {file: task_and_date(file) for file in saved}
     task = task_of_lm_eval(saved, query.task)
-    of_task = sorted((date, file) for file, (name, date) in named.items() if name == task)
+    of_task = [file for file in saved if task_and_date(file)[0] == task]
+    of_task.sort(key=lambda file: (task_and_date(file)[1], file))
     if others := len(saved) - len(of_task):
         left_out.append(
             f"{counted(others, 'file')} of samples of other tasks than {task} were left out."
         )
     skipped = list[str]()
-    lines = _readable_lines([file for _, file in of_task], query, skipped)
-    what = _saved_metric(
-        task, lines.values(), query, chosen, [*left_out, *first_few(skipped, "file")]
-    )
+    lines = _readable_lines(of_task, query, skipped)
+    why = [*left_out, *first_few(skipped, "file")]
+    what = _saved_metric(task, lines.values(), query, chosen, why)
     metric = what.rpartition(",")[0]
     lines = {file: _with_metric(frame, what) for file, frame in lines.items()}
     every = pd.concat(lines.values())
@@ -84,8 +72,8 @@ def runs_of_lm_eval(
             skipped.append(f"{file.name} was left out: it has no {what}.")
             continue
         results = saved_results(file)
-        version = results.get("versions", {}).get(task)
-        versions.append(("" if version is None else str(version), str(file)))
+        version = results.get("versions", {}).get(task, "")
+        versions.append((str(version), str(file)))
         upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric))
         runs.append(_saved_run(file, results, what, frame[frame["sample"].isin(known)]))
     left_out += first_few(skipped, "file")
@@ -109,7 +97,8 @@ def _readable_lines(
             lines[file] = _saved_lines(file, query)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             skipped.append(
-                f"{file.name} was left out: it is damaged ({type(error).__name__}: {error})."
+                f"{file.name} was left out: it cannot be read as samples of lm-eval 0.4.13 or later"
+                f" ({type(error).__name__}: {error})."
             )
     return lines
 
@@ -118,28 +107,21 @@ def _with_metric(lines: pd.DataFrame, what: str) -> pd.DataFrame:
     """The lines of the filter of a metric, with its values, and whether it is there at all."""
     metric, _, filter_ = what.rpartition(",")
     lines = lines[lines["filter"] == filter_]
-    values = [metrics.get(metric) for metrics in lines["metrics"]]
-    has_metric = np.array([metric in metrics for metrics in lines["metrics"]], dtype=bool)
-    return lines.assign(raw=values, has_metric=has_metric)
+    has_metric = [metric in metrics for metrics in lines["metrics"]]
+    return lines.assign(raw=lines["metrics"].str.get(metric), has_metric=np.array(has_metric, bool))
 
 
 def _saved_lines(file: Path, query: Query) -> pd.DataFrame:
-    """The lines of a file as for `_table`, with filter, metrics and keys of the document."""
+    """The lines of a file as for `table_of`, with filter, metrics and keys of the document."""
     rows = []
     with file.open(encoding="utf-8") as opened:
         for line in map(json.loads, filter(str.strip, opened)):
-            doc = {}
-            if isinstance(line["doc"], dict):
-                doc = line["doc"]
-            own = (name for name in line if name not in _NO_METRICS and not name.endswith("_hash"))
-            metrics = {name: line[name] for name in line.get("metrics") or own if name in line}
-            text = line.get("doc_hash") or line.get("prompt_hash") or ""
-            filtered = {
-                "filter": str(line.get("filter", "none")),
-                "metrics": metrics,
-                "keys": tuple(doc),
-            }
-            rows.append(row_of(line["doc_id"], None, doc, text, query) | filtered)
+            doc = line["doc"] if isinstance(line["doc"], dict) else {}
+            row = row_of(line["doc_id"], None, doc, line["doc_hash"], query)
+            row["filter"] = line["filter"]
+            row["metrics"] = {name: line[name] for name in line["metrics"]}
+            row["keys"] = tuple(doc)
+            rows.append(row)
     if not rows:
         raise ValueError("no samples")
     return pd.DataFrame(rows, dtype=object)

@@ -256,15 +256,13 @@ def _about_panels(runs: Sequence[ScoredRun]) -> list[str]:
 
 def _about_raters(runs: Sequence[ScoredRun], models: Sequence[str]) -> list[str]:
     """Sentences on whose ratings the scores are, and on models that these people do not link."""
-    raters: dict[str, Counter[str]] = {model: Counter() for model in sorted(models)}
-    for run, model in zip(runs, models, strict=True):
-        raters[model].update(run.raters)
-    counts = pd.DataFrame(raters).fillna(0).T
+    by_run = pd.DataFrame([dict(run.raters) for run in runs], index=list(models))
+    counts = by_run.groupby(level=0).sum().sort_index(axis=1)
     if counts.empty:
         return []
     by_model = []
-    for model, numbers in raters.items():
-        people = [f"{rater} ({number})" for rater, number in sorted(numbers.items()) if number]
+    for model, numbers in counts.iterrows():
+        people = [f"{rater} ({number:g})" for rater, number in numbers[numbers > 0].items()]
         by_model.append(f"{model} by {', '.join(people) or 'nobody'}")
     about = []
     if (ratings_by_same_raters(counts.to_numpy(float)) < FEWEST_BY_SAME_RATERS).any():

@@ -172,13 +172,9 @@ def runs_of_inspect(
     The lists receive which runs were chosen and what was skipped.
     """
     headers = headers_of_task(names, query.task, left_out)
-    versions = []
-    datasets = []
-    for log in headers:
-        number_of_version = str(log.eval.task_version).partition("-")[0]
-        versions.append((number_of_version, log.location))
-        datasets.append((_dataset(log), log.location))
+    versions = ((str(log.eval.task_version).partition("-")[0], log.location) for log in headers)
     version = refuse_different("task versions", versions)
+    datasets = ((_dataset(log), log.location) for log in headers)
     dataset = refuse_different("datasets", datasets)
     choice = _choice(headers[-1], query)
     skipped: list[str] = []
@@ -341,10 +337,9 @@ def _reduce(
     epochs = max(sample.epoch for sample in samples)
     if epochs == 1:
         return ""
-    named = list(log.eval.config.epochs_reducer or ())
-    if log.results and log.results.headline and log.results.headline.reducer:
-        named.insert(0, log.results.headline.reducer)
-    reducer = next(filter(None, named), "mean")
+    headline = (log.results or EvalResults()).headline
+    reducers = [headline.reducer if headline else None, *(log.eval.config.epochs_reducer or ())]
+    reducer = next(filter(None, reducers), "mean")
     if reducer == "mean":
         return reducer
     reduced = _reduced(log, scorer, reducer, key, left_out)
@@ -439,21 +434,14 @@ def _samples(log: EvalLog, query: Query, left_out: list[str]) -> list[_Sample] |
     keys = [key for key in (query.cluster, query.by) if key]
     for sample in summaries:
         facts = sample.metadata or {}
-        if not any(str(facts.get(key)).endswith(_SHORTENED) for key in keys):
-            continue
-        whole = _whole(log, left_out)
-        if whole is None:
-            return None
-        return list(whole.samples or ())
+        if any(str(facts.get(key)).endswith(_SHORTENED) for key in keys):
+            whole = _whole(log, left_out)
+            return None if whole is None else list(whole.samples or ())
     return list(summaries)
 
 
 def _whole(log: EvalLog, left_out: list[str]) -> EvalLog | None:
-    try:
-        return files.read_log(log.location, without=_UNUSED)
-    except InputError as error:
-        left_out.append(files.about_damaged(log.location, error))
-        return None
+    return next(files.whole_logs([log], left_out, without=_UNUSED), None)
 
 
 def _values(samples: Sequence[_Sample], choice: _Choice, log: str) -> tuple[list[Any], str]:
