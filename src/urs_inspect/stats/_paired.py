@@ -67,16 +67,12 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
         >>> holm([0.01, 0.04, 0.03])
         (0.03, 0.06, 0.06)
     """
-    known = [place for place, p in enumerate(p_values) if not math.isnan(p)]
-    known.sort(key=lambda place: p_values[place])
-    adjusted = [math.nan] * len(p_values)
-    highest = 0.0
-    for rank, place in enumerate(known):
-        remaining = len(known) - rank
-        raised = min(1.0, remaining * p_values[place])
-        highest = max(highest, raised)
-        adjusted[place] = highest
-    return tuple(adjusted)
+    p = np.array(p_values, dtype=np.float64)
+    from_low_to_high = np.argsort(p)  # NaN last
+    remaining = np.count_nonzero(~np.isnan(p)) - np.arange(len(p))
+    raised = np.maximum.accumulate(remaining * p[from_low_to_high])
+    p[from_low_to_high] = np.minimum(1.0, raised)
+    return tuple(p.tolist())
 
 
 @dataclass(frozen=True)
@@ -302,10 +298,9 @@ def mean_differences(
 
 def _corrected(p: Floats, selection: float) -> list[float]:
     """p-values by Holm, multiplied with `selection`."""
-    corrected = selection * np.array(holm(p.tolist()))
-    capped = np.minimum(1.0, corrected)
-    values: list[float] = capped.tolist()
-    return values
+    adjusted = np.array(holm(p.tolist()))
+    corrected: list[float] = np.minimum(1.0, selection * adjusted).tolist()
+    return corrected
 
 
 def worst_p_values(values: Floats, p: Floats) -> Floats:

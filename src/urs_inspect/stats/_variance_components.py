@@ -171,17 +171,8 @@ class _Cells:
     """
 
     def __init__(self, scores: pd.DataFrame, columns: frozenset[str]) -> None:
-        code = np.zeros(len(scores), dtype=np.int64)
-        for column in sorted(columns):
-            numbers = scores[column].to_numpy()
-            most = 1
-            if len(scores):
-                most = int(numbers.max()) + 1
-            code = code * most + numbers
-        _, self.first, of, self.counts = np.unique(
-            code, return_index=True, return_inverse=True, return_counts=True
-        )
-        self.of = of.ravel()
+        self.of = scores.groupby(sorted(columns)).ngroup().to_numpy()
+        _, self.first, self.counts = np.unique(self.of, return_index=True, return_counts=True)
         self.sizes = self.counts[self.of]
 
     def squares(self, score: Floats) -> float:
