@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,13 +97,15 @@ def report_comparison(
     else:
         first = best_sentence(compared, ALL)
         claim = best_claim(compared, formats[1])
-    by_people = _trusted(corrected)
-    if by_people is not None:
-        claim = corrected_headline(by_people, compared.short)
+    headline = first
+    if corrected is not None and corrected.trusted:
+        claim = corrected_headline(corrected, compared.short)
+        headline = claim
+    basis = _basis(compared, scores)
     groups = [key for key in compared.means if key != ALL]
     runs = Table(pd.DataFrame(map(asdict, scores.runs)))
     sections = [
-        _summary(compared, scores, first, formats[0], ranked=baseline is None),
+        _summary(compared, scores, [first, *basis], formats[0], ranked=baseline is None),
         _differences(compared, formats[1], difference),
     ]
     if corrected is not None:
@@ -115,12 +116,13 @@ def report_comparison(
     made_by = [f"This report was made by: {command}"] if command else []
     sections.append(Section("Runs", made_by, [runs], appendix=True))
     facts = {
-        "headline": first if by_people is None else claim,
+        "headline": headline,
         "baseline": baseline,
         "lower_is_better": compared.lower_is_better,
         "command": command,
-        **_facts_of(scores, _SCORES_FACTS),
-        **_facts_of(compared, _COMPARED_FACTS),
+        **{name: getattr(scores, name) for name in _FACTS},
+        "asked": compared.asked,
+        "question_counts": compared.question_counts,
         "notes": missing_samples(compared),
     }
     if corrected is not None:
@@ -130,7 +132,7 @@ def report_comparison(
         f"Comparison: {scores.task}",
         sections,
         facts,
-        first=_screen(compared, scores, claim, formats, corrected, difference),
+        first=_screen(compared, scores.simulated, claim, basis, formats, corrected, difference),
     )
 
 
@@ -144,32 +146,21 @@ def with_notices(
     return noticed
 
 
-_SCORES_FACTS = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
-_COMPARED_FACTS = ("asked", "question_counts")
-
-
-def _trusted(corrected: CorrectedMeans | None) -> CorrectedMeans | None:
-    """The corrected means, if there are any with which a report may begin."""
-    if corrected is None or not corrected.trusted:
-        return None
-    return corrected
-
-
-def _facts_of(result: SampleScores | ComparedModels, names: Sequence[str]) -> dict[str, Any]:
-    """Attributes of a result by name."""
-    return {name: getattr(result, name) for name in names}
+_FACTS = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
+"""Attributes of scores that the JSON file has."""
 
 
 def _screen(
     compared: ComparedModels,
-    scores: SampleScores,
+    simulated: bool,
     claim: str,
+    basis: Sequence[str],
     formats: tuple[Format, Format],
     corrected: CorrectedMeans | None,
     difference: float | None,
 ) -> FirstScreen:
     """The answer on one screen."""
-    warnings = [SIMULATED_SCREEN] if scores.simulated else []
+    warnings = [SIMULATED_SCREEN] if simulated else []
     kept = 0
     if corrected is not None:
         if corrected.matched.lost:
@@ -178,9 +169,6 @@ def _screen(
         warnings += corrected_warnings(corrected, compared)
     if (compared.models["unscored_share"] > UNSCORED_ALERT).any():
         warnings.append(ALERT)
-    basis = [_about(compared, scores)]
-    if scores.judge:
-        basis.append(f"Judge: {scores.judge}.")
     every = compared.comparisons[ALL]
     seen = [compared.detectable(pair) for pair in every if not pair.significant]
     findings = []
@@ -193,11 +181,9 @@ def _screen(
     if difference is not None:
         findings.insert(0, _needed_sentence(compared, difference))
     table = screen_table(compared, *formats, {})
-    by_people = _trusted(corrected)
-    if by_people is not None:
+    if corrected is not None and corrected.trusted:
         findings = [f"By the scores alone: {best_sentence(compared, ALL)}"]
-        table = corrected_screen_table(by_people, compared, "mean of the scores")
-    basis += missing_samples(compared)
+        table = corrected_screen_table(corrected, compared, "mean of the scores")
     return FirstScreen(claim, warnings, basis, table, findings, kept=kept)
 
 
@@ -258,17 +244,13 @@ def _formats(compared: ComparedModels, scores: SampleScores) -> tuple[Format, Fo
 
 
 def _summary(
-    compared: ComparedModels, scores: SampleScores, first: str, plain: Format, *, ranked: bool
+    compared: ComparedModels, scores: SampleScores, start: list[str], plain: Format, *, ranked: bool
 ) -> Section:
     models = compared.models
     means = compared.means[ALL]
-    notes = [first, _about(compared, scores)]
-    notes.append(f"Means have {level_text(means[0].level)} intervals.")
-    if scores.judge:
-        notes.append(f"Judge: {scores.judge}.")
+    notes = [*start, f"Means have {level_text(means[0].level)} intervals."]
     if scores.chosen:
         notes.append(scores.chosen)
-    notes += missing_samples(compared)
     if (models["unscored_share"] > UNSCORED_ALERT).any():
         notes.append(ALERT)
     data = pd.DataFrame({"Model": compared.names, "Rank": ranks_text(models), "Mean": means})
@@ -294,17 +276,20 @@ def _summary(
     return Section("Comparison", notes, tables)
 
 
-def _about(compared: ComparedModels, scores: SampleScores) -> str:
-    """Which scores of which samples are compared, and which are better."""
+def _basis(compared: ComparedModels, scores: SampleScores) -> list[str]:
+    """Which scores of which samples are compared, which are better, and what is missing."""
     direction = "Higher is better."
     if compared.lower_is_better:
         direction = "Lower is better."
     elif scores.higher_is_better is None and scores.judge == "":
         direction = "Higher is better (else --lower-is-better)."
-    return (
+    basis = [
         f"Task {scores.task}, score {scores.scorer}, {_over(compared)} that every ranked model was"
         f" scored on. {direction}"
-    )
+    ]
+    if scores.judge:
+        basis.append(f"Judge: {scores.judge}.")
+    return basis + missing_samples(compared)
 
 
 def _groups(
