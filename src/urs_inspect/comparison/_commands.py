@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, writing
 from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 from urs_inspect.cli._reports import parse_scale, read_labels, report_command
 
@@ -283,14 +283,12 @@ def gate(
     with Console(stderr=True).status("Reading logs"):
         sides = [read([side]) for side in (base, new)]
     made = make_gate(*sides, scale=limits, **options)
-    try:
-        if summary is not None:
-            with summary.open("a", encoding="utf-8", errors="replace") as file:
-                file.write(made.report.markdown())
-    except OSError as error:
-        raise InputError(
-            f"summary: cannot write to '{summary}': {error.strerror or error}"
-        ) from error
+    if summary is not None:
+        with (
+            writing(summary, "summary"),
+            summary.open("a", encoding="utf-8", errors="replace") as file,
+        ):
+            file.write(made.report.markdown())
     if as_json:
         click.echo(made.report.json(), nl=False)
     else:

@@ -183,10 +183,10 @@ def runs_of_inspect(
         samples = _samples(log, query, skipped)
         if samples is not None:
             read.append((log, samples))
-    judges = _judges_with_scores(samples for _, samples in read)
+    panel = _panel(chain.from_iterable(samples for _, samples in read), choice.scorer)
     runs: list[ScoredRun] = []
     for log, samples in read:
-        run = _read_log(log, samples, judges, choice, query, skipped)
+        run = _read_log(log, samples, panel, choice, query, skipped)
         if run is not None:
             runs.append(run)
     left_out += first_few(skipped)
@@ -272,15 +272,15 @@ def _headline(results: EvalResults) -> _Choice:
 def _read_log(
     log: EvalLog,
     samples: Sequence[_Sample],
-    judges: Mapping[str, frozenset[str]],
+    panel: frozenset[str],
     choice: _Choice,
     query: Query,
     left_out: list[str],
 ) -> ScoredRun | None:
     """The scores of a log; None, with a sentence in `left_out`, if it has none.
 
-    `judges` are the judges of panels with a score in any log, by scorer. A score to which one of
-    them did not contribute is none: it rises or falls with how lenient the others are.
+    `panel` are the judges of a panel with a score in any log. A score to which one of them did not
+    contribute is none: it rises or falls with how lenient the others are.
     """
     name = short_name(log.location)
     scorer = choice.scorer
@@ -290,7 +290,6 @@ def _read_log(
         left_out.append(f"{name} was left out: no score of '{scorer}'; it has: {there}.")
         return None
     values, key = _values(samples, choice, name)
-    panel = judges.get(scorer, frozenset())
     facts = [_facts(sample, scorer) for sample in samples]
     in_part = [_is_in_part(known, panel) for known in facts]
     rows = []
@@ -375,14 +374,13 @@ def judge_of(log: EvalLog, scorer: str) -> str:
     return ", ".join(chain(*judges))
 
 
-def _judges_with_scores(logs: Iterable[Sequence[_Sample]]) -> dict[str, frozenset[str]]:
-    """The judges of panels that gave any score, by scorer."""
-    judges: dict[str, frozenset[str]] = defaultdict(frozenset)
-    for sample in chain.from_iterable(logs):
-        for scorer in sample.scores or ():
-            finals = _panel_finals(_facts(sample, scorer))
-            judges[scorer] |= {str(judge) for judge, final in finals if final is not None}
-    return judges
+def _panel(samples: Iterable[_Sample], scorer: str) -> frozenset[str]:
+    """The judges of a panel that gave any score."""
+    judges = set[str]()
+    for sample in samples:
+        finals = _panel_finals(_facts(sample, scorer))
+        judges |= {str(judge) for judge, final in finals if final is not None}
+    return frozenset(judges)
 
 
 def _panel_finals(facts: Mapping[str, Any]) -> Sequence[tuple[str, float | None]]:
