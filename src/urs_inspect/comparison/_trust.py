@@ -78,7 +78,7 @@ def trust(
     tables = [read.table.set_index(["sample", "model"])["value"] for read in judges.values()]
     values = pd.concat(tables, axis=1, keys=list(judges), names=["judge"])
     for judge, column in values.items():
-        refuse_beyond(column, human.scale, f"human-scale, also of scores: {judge}")
+        refuse_beyond(column, human.scale, f"human-scale, one for labels and for scores of {judge}")
     labels = _labels(values, human, left_out)
     distances = values.reindex(labels.index).sub(labels, axis=0).abs()
     near = distances <= _tolerance(human.scale, within)
