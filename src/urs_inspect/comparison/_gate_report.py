@@ -229,9 +229,11 @@ def _settling(power: Power, n: int, decision: Decision) -> list[str]:
     if math.isnan(power.power) or power.power >= POWER:
         return []
     ways = f"a margin of {_PLAIN(power.margin_needed)} with these {n:,}"
+    more = ["No number of samples would, while so many scores are missing."]
     if power.samples_needed is not None:
         ways = f"{counted(power.samples_needed, 'sample')}, or {ways},"
-    return [f"If the two are equal, {ways} would show it ({share(POWER)} power)."]
+        more = []
+    return [f"If the two are equal, {ways} would show it ({share(POWER)} power).", *more]
 
 
 def _power_section(power: Power, n: int, decision: Decision) -> Section:
