@@ -2,13 +2,13 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.model import ChatMessage
 from inspect_ai.util import registry_create, resource
 
 from urs_inspect._util import InputError, counted
@@ -74,14 +74,11 @@ class JudgedAnswer:
         text: The answer; never blank.
         language: Code of its language; empty if it is not known.
         final: The score, on the scale of its scorer.
-        input: What was asked: a text, or messages; of `judge_rating`, the prompt of the judge.
-        target: The reference answer.
-        metadata: Of the sample: intent, language, and what else the log has.
+        sample: Its sample, with what was asked, the reference answer and metadata.
         judging: How it was judged.
         log: The log; without samples.
-        rubric_sha256: Hash of the rubric by which it was judged; empty if it is not known.
-        prompt_sha256: Hash of the judge's prompt without the texts of the case; empty if it is not
-            known.
+        sha256: Hashes of the rubric, and of the judge's prompt without the texts of the case; empty
+            where they are not known.
     """
 
     id: str
@@ -89,13 +86,10 @@ class JudgedAnswer:
     text: str
     language: str
     final: float
-    input: str | list[ChatMessage]
-    target: str | list[str]
-    metadata: dict[str, Any]
+    sample: EvalSample
     judging: Judging
     log: EvalLog
-    rubric_sha256: str
-    prompt_sha256: str
+    sha256: tuple[str, str]
 
 
 def short(scorer: str) -> str:
@@ -103,218 +97,178 @@ def short(scorer: str) -> str:
     return scorer.rpartition("/")[2]
 
 
-def read_judged_answers(logs: Iterable[str], skipped: list[str]) -> list[JudgedAnswer]:
+def read_judged_answers(
+    logs: Iterable[str], skipped: list[str], files: Mapping[str, str] = {}
+) -> list[JudgedAnswer]:
     """Read the answers in logs that have a score and a text; first epochs only.
 
     Args:
         logs: Log files and directories.
         skipped: Gets a sentence on every log without answers that can be judged again.
+        files: `rubric` or `prompt`, an argument of their scorer -> the file in place of the one
+            that the logs name.
 
     Raises:
-        InputError: If there is no such answer.
+        InputError: If there is no such answer, answers were judged in several ways, their scorer
+            takes no such file, or a log names a file that is not there.
     """
     names = list(logs)
     found: list[JudgedAnswer] = []
+    ways = Counter[str]()
     for log in finished_logs(names, skipped, without=_UNUSED):
-        judging = _judging_of(log)
-        if isinstance(judging, str):
-            skipped.append(f"{short_name(log.location)} was left out: {judging}.")
+        name = short_name(log.location)
+        try:
+            judging = _judging_of(log)
+        except InputError as error:
+            skipped.append(f"{name} was left out: {error}.")
             continue
-        first_epoch = [sample for sample in log.samples or [] if sample.epoch == 1]
-        answers = [_answer(sample, log, judging) for sample in first_epoch]
-        judged = [answer for answer in answers if answer is not None]
-        if len(judged) < len(answers):
-            missing = counted(len(answers) - len(judged), "answer")
+        answers = _answers(log, judging, _with_files(judging, files, name))
+        total = sum(sample.epoch == 1 for sample in log.samples or [])
+        if len(answers) < total:
+            missing = counted(total - len(answers), "answer")
             skipped.append(
-                f"{short_name(log.location)}: {missing} of {len(answers):,} left out, without a"
-                f" text or a number by {judging.name}."
+                f"{name}: {missing} of {total:,} left out, without a text or a number by"
+                f" {judging.name}."
             )
-        found += judged
+        if answers:
+            ways[str(answers[0].judging)] += 1
+        found += answers
     if not found:
         raise nothing_left(
-            f"answers: none that can be judged again, scored by {ALLOWED},",
-            names,
-            skipped,
+            f"answers: none that can be judged again, scored by {ALLOWED},", names, skipped
         )
+    if len(ways) > 1:
+        named = ", ".join(f"{way} ({counted(number, 'log')})" for way, number in ways.items())
+        raise InputError(f"answers: judged in several ways, name logs of one: {named}")
     return found
 
 
-def scale_of(answers: Iterable[JudgedAnswer]) -> tuple[float, float]:
+def scale_of(answers: Sequence[JudgedAnswer]) -> tuple[float, float]:
     """Lowest and highest score of the scorer of some answers; of foreign numbers, those seen."""
-    judged = list(answers)
-    judging = judged[0].judging
+    judging = answers[0].judging
     if judging.name == INTENT_JUDGE or judging.options.get("rubric"):
         return float(LOWEST), float(HIGHEST)
     if judging.name == RATING_AGREEMENT:
-        lowest = judging.options.get("lowest", 1)
-        highest = judging.options.get("highest", 5)
-        return float(lowest), float(highest)
-    finals = {answer.final for answer in judged}
+        return float(judging.options.get("lowest", 1)), float(judging.options.get("highest", 5))
+    finals = {answer.final for answer in answers}
     if finals <= {0.0, 0.5, 1.0}:
         return _UNIT
     return min(finals), max(finals)
 
 
-def _judging_of(log: EvalLog) -> Judging | str:
-    """How the answers of a log were judged; why they cannot be judged again."""
+def _judging_of(log: EvalLog) -> Judging:
+    """How the answers of a log were judged; `InputError` says why they cannot be judged again."""
     if log.eval.task == TWINS_TASK:
-        return "its answers are twins of answers"
+        raise InputError("its answers are twins of answers")
     scorers = {short(scorer.name): scorer for scorer in log.eval.scorers or []}
+    options = {name: scorer.options or {} for name, scorer in scorers.items()}
     if RATING_AGREEMENT in scorers:
-        return Judging(RATING_AGREEMENT, scorers[RATING_AGREEMENT].options or {})
+        return Judging(RATING_AGREEMENT, options[RATING_AGREEMENT])
     if not _OF_PAIRS.isdisjoint(scorers):
-        return "its judge compares pairs, and a twin is scored alone"
+        raise InputError("its judge compares pairs, and a twin is scored alone")
     if log.eval.model == NO_MODEL:
-        return "it has no answers of a model"
+        raise InputError("it has no answers of a model")
     if any(last_judgement(sample) is not None for sample in log.samples or []):
-        options: Mapping[str, Any] = {}
-        if INTENT_JUDGE in scorers:
-            options = scorers[INTENT_JUDGE].options or {}
-        return _by_intents(options)
+        given = options.get(INTENT_JUDGE, {})
+        own = {name: given[name] for name in OF_PROMPT if given.get(name) is not None}
+        return Judging(INTENT_JUDGE, own)
     has_grader = "grader" in role_models(log)
     for name, scorer in scorers.items():
         if name in MODEL_GRADED:
-            return _graded(scorer.name, scorer.options or {})
+            return _made_again(scorer.name, _without_judge(name, options[name]))
         if has_grader and name not in UNJUDGED and not scorer.name.startswith(PACKAGE):
-            return _installed(scorer.name, scorer.options or {})
-    return f"it is scored by {', '.join(scorers) or 'nothing'}, without a judge in the role grader"
+            return _made_again(scorer.name, options[name])
+    by = ", ".join(scorers) or "nothing"
+    raise InputError(f"it is scored by {by}, without a judge in the role grader")
 
 
-def _by_intents(given: Mapping[str, Any]) -> Judging:
-    """How `intent_judge` judged: with which rubric and prompt, where not the usual ones."""
-    own = {name: given[name] for name in OF_PROMPT if given.get(name) is not None}
-    return Judging(INTENT_JUDGE, own)
-
-
-def _graded(scorer: str, options: Mapping[str, Any]) -> Judging | str:
-    """A scorer of inspect-ai with any judge."""
-    own = {name: options[name] for name in options if name not in ("model", "model_role")}
-    if own.get("include_history"):
-        return f"{short(scorer)} judges whole conversations there (include_history)"
-    template = own.get("template")
+def _without_judge(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a scorer of inspect-ai, for any judge."""
+    if options.get("include_history"):
+        raise InputError(f"{name} judges whole conversations there (include_history)")
+    template = options.get("template")
     if template and "{answer}" not in resource(template):
-        return f"the template of {short(scorer)} is not found: {template[:60]!r}"
-    return _installed(scorer, own)
+        raise InputError(f"the template of {name} is not found: {template[:60]!r}")
+    return {name: options[name] for name in options if name not in ("model", "model_role")}
 
 
-def _installed(scorer: str, options: Mapping[str, Any]) -> Judging | str:
+def _made_again(scorer: str, options: Mapping[str, Any]) -> Judging:
+    """How a scorer that is not ours judges, if it is installed."""
     try:
         registry_create("scorer", scorer, **options)
     except Exception as error:  # a scorer may raise anything
-        reason = type(error).__name__
-        if str(error):
-            reason = str(error).splitlines()[0]
-        return f"the scorer {short(scorer)} cannot be made again: {reason}"
+        [reason, *_] = [*str(error).splitlines(), type(error).__name__]
+        raise InputError(f"the scorer {short(scorer)} cannot be made again: {reason}") from error
     return Judging(scorer, options)
 
 
-def _answer(sample: EvalSample, log: EvalLog, judging: Judging) -> JudgedAnswer | None:
-    facts = dict(sample.metadata or {})
-    final = _final(sample, judging)
-    model = log.eval.model
-    text = ""
-    if sample.output.choices:
-        text = sample.output.completion
-    if judging.name == RATING_AGREEMENT:  # the model under test is the judge there
-        model = str(facts.get("group", ""))
-        text = str(facts.get("response", ""))
-    if not text.strip() or not math.isfinite(final) or ended(sample):
-        return None
-    target: str | list[str] = sample.target
-    if judging.name == INTENT_JUDGE and not isinstance(target, str):
-        target = "\n".join(target)
-    language = str(facts.get("language") or "")
-    of_prompt = facts
-    if judging.name == INTENT_JUDGE:
-        judged = last_judgement(sample)
-        of_prompt = (judged.metadata if judged else None) or {}
-    else:
-        language = language_of(text, language)
-    return JudgedAnswer(
-        id=str(sample.id),
-        model=model,
-        text=text,
-        language=language,
-        final=final,
-        input=sample.input,
-        target=target,
-        metadata=facts,
-        judging=judging,
-        log=log.model_copy(update={"samples": None}),
-        rubric_sha256=_rubric_sha256(log, judging),
-        prompt_sha256=str(of_prompt.get("prompt_sha256") or ""),
-    )
+def _with_files(judging: Judging, given: Mapping[str, str], log: str) -> Judging:
+    """How answers of a log were judged, with files in place of those that it names."""
+    names = _FILES.get(judging.name, ())
+    for name in given:
+        if name not in names:
+            raise InputError(
+                f"{name}: not for these answers, whose scorer {judging.name} takes no such file"
+            )
+    options = {**judging.options, **given}
+    for name in names:
+        file = options.get(name) or URS_RUBRIC
+        if name not in given and file != URS_RUBRIC and not Path(file).expanduser().is_file():
+            raise InputError(
+                f"{name}: {file}, which {log} names, is not there; name it with -T {name}=FILE"
+            )
+    return replace(judging, options=options)
 
 
-def _rubric_sha256(log: EvalLog, judging: Judging) -> str:
-    """Hash of the rubric of a run; empty if answers were scored again with other files."""
-    files = _FILES.get(judging.name, ())
-    if any(log.eval.task_args.get(name) != judging.options.get(name) for name in files):
-        return ""
-    return str((log.eval.metadata or {}).get("rubric_sha256") or "")
-
-
-def _final(sample: EvalSample, judging: Judging) -> float:
-    """The number that a scorer gave a sample; not finite if there is none."""
-    if judging.name == INTENT_JUDGE:
-        return value_of(last_judgement(sample), FINAL)
-    score = last_score(sample, judging.name)
-    if judging.name == RATING_AGREEMENT:
-        return value_of(score, RATING)
-    if score is None:
-        return math.nan
-    return number(score.value)
-
-
-def with_files(answers: Iterable[JudgedAnswer], given: Mapping[str, str]) -> list[JudgedAnswer]:
-    """The answers, with files in place of those that their logs name.
+def _answers(log: EvalLog, judged: Judging, again: Judging) -> list[JudgedAnswer]:
+    """The answers of a log that have a text and a score.
 
     Args:
-        answers: The answers.
-        given: `rubric` or `prompt`, an argument of their scorer -> the file.
-
-    Raises:
-        InputError: If the scorer takes no such file, or a log names one that is not there.
+        log: The log.
+        judged: How they were judged.
+        again: The same, with files that are there now.
     """
-    changed = []
-    for answer in answers:
-        judging = answer.judging
-        files = _FILES.get(judging.name, ())
-        for name in given:
-            if name not in files:
-                raise InputError(
-                    f"{name}: not for these answers, whose scorer {judging.name} takes no such file"
-                )
-        for name in files:
-            file = judging.options.get(name)
-            if name not in given and _is_lost(file):
-                raise InputError(
-                    f"{name}: {file}, which {short_name(answer.log.location)} names, is not there;"
-                    f" name it with -T {name}=FILE"
-                )
-        options = {**judging.options, **given}
-        changed.append(replace(answer, judging=replace(judging, options=options)))
-    return changed
+    about = log.eval.metadata or {}
+    rubric_sha256 = str(about.get("rubric_sha256") or "")
+    files = _FILES.get(judged.name, ())
+    if any(log.eval.task_args.get(name) != judged.options.get(name) for name in files):
+        rubric_sha256 = ""  # scored again with other files
+    header = log.model_copy(update={"samples": None})
+    answers = []
+    for sample in log.samples or []:
+        facts = sample.metadata or {}
+        model = log.eval.model
+        text = sample.output.completion if sample.output.choices else ""
+        if judged.name == RATING_AGREEMENT:  # the model under test is the judge there
+            model = str(facts.get("group", ""))
+            text = str(facts.get("response", ""))
+        final, prompt = _judgement(sample, judged.name)
+        if sample.epoch > 1 or ended(sample) or not text.strip() or not math.isfinite(final):
+            continue
+        answer = JudgedAnswer(
+            id=str(sample.id),
+            model=model,
+            text=text,
+            language=language_of(text, str(facts.get("language") or "")),
+            final=final,
+            sample=sample,
+            judging=again,
+            log=header,
+            sha256=(rubric_sha256, prompt),
+        )
+        answers.append(answer)
+    return answers
 
 
-def _is_lost(file: str | None) -> bool:
-    """Whether a log names a file that is not there."""
-    if not file or file == URS_RUBRIC:
-        return False
-    return not Path(file).expanduser().is_file()
-
-
-def one_judging(answers: Iterable[JudgedAnswer]) -> Judging:
-    """How all answers were judged.
-
-    Raises:
-        InputError: If they were judged in several ways.
-    """
-    logs: dict[str, set[str]] = {}
-    for answer in answers:
-        judging = answer.judging
-        logs.setdefault(str(judging), set()).add(answer.log.location)
-    if len(logs) > 1:
-        ways = ", ".join(f"{way} ({counted(len(files), 'log')})" for way, files in logs.items())
-        raise InputError(f"answers: judged in several ways, name logs of one: {ways}")
-    return judging
+def _judgement(sample: EvalSample, scorer: str) -> tuple[float, str]:
+    """The number that a scorer gave a sample, not finite without one; hash of its prompt."""
+    score = last_score(sample, scorer)
+    of_prompt = sample.metadata or {}
+    if scorer == INTENT_JUDGE:
+        final = value_of(score, FINAL)
+        of_prompt = (score.metadata if score else None) or {}
+    elif scorer == RATING_AGREEMENT:
+        final = value_of(score, RATING)
+    else:
+        final = number(score.value) if score else math.nan
+    return final, str(of_prompt.get("prompt_sha256") or "")

@@ -140,26 +140,7 @@ def intent_viewer(rubric: Rubric, name: str, cases: Sequence[UrsCase]) -> Viewer
     )
 
 
-def twins_viewer(rubric: Rubric) -> ViewerConfig:
-    """Final score and outcome; the id names the answer and the kind of the twin."""
-    return sample_list(
-        "Judge twins",
-        [
-            f"intent_judge.{FINAL}",
-            "judge_outcome.outcome",
-            "judge_outcome.intent",
-            "judge_outcome.language",
-            "input",
-            "answer",
-        ],
-        labels={FINAL: wide("Final"), "outcome": wide("Judging"), **INTENT},
-        scales=_finals(rubric),
-        sort=[],
-        hidden=[f"intent_judge.{criterion}" for criterion in rubric.criteria],
-    )
-
-
-def scored_twins_viewer(column: str, scale: tuple[float, float]) -> ViewerConfig:
+def twins_viewer(column: str, scale: tuple[float, float]) -> ViewerConfig:
     """The score of a twin, in a column `scorer.key`; the id names its answer and kind."""
     key = column.rpartition(".")[2]
     return sample_list(

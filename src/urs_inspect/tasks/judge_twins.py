@@ -35,10 +35,8 @@ from urs_inspect.logs._judged import (
     RATING_AGREEMENT,
     JudgedAnswer,
     Judging,
-    one_judging,
     read_judged_answers,
     scale_of,
-    with_files,
 )
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, rating_agreement
@@ -60,9 +58,10 @@ from urs_inspect.solvers import give_rating
 from urs_inspect.solvers._answers import ANSWER, recorded_answer
 from urs_inspect.solvers._give_rating import load_named_rubric
 from urs_inspect.solvers._preflight import preflight_setup
-from urs_inspect.solvers._role_models import GRADER, is_none, models_with, roles_known
+from urs_inspect.solvers._role_models import GRADER, models_with, roles_known
+from urs_inspect.stats._power import FEWEST
 from urs_inspect.tasks._urs_cases import rubric_facts
-from urs_inspect.tasks._viewer import scored_twins_viewer, twins_viewer
+from urs_inspect.tasks._viewer import twins_viewer
 from urs_inspect.tasks.judge_rating import rating_prompts, rating_sample
 
 logger = getLogger(__name__)
@@ -73,8 +72,6 @@ _DRAWS = 3
 """How often an answer is drawn at most."""
 _LONGER = 1.25
 """How many times as long as others a model's answers must be for it to write most."""
-_FEWEST = 6
-"""Answers of a kind below which there is no interval."""
 
 
 @task
@@ -116,40 +113,37 @@ def judge_twins(
     """
     chosen = chosen_kinds(names(kinds, "kinds"))
     places = as_list(required(answers, "answers", "logs with judged answers, separated by commas"))
+    given = {"rubric": rubric, "prompt": prompt}
+    files = {name: file for name, file in given.items() if file is not None}
     notes: list[str] = []
-    found = read_judged_answers(places, notes)
+    found = read_judged_answers(places, notes, files)
     for note in notes:
         logger.warning(f"answers: {note}")
-    files = {"rubric": rubric, "prompt": prompt}
-    found = with_files(found, {name: file for name, file in files.items() if file is not None})
-    judging = one_judging(found)
-    if judging.name == INTENT_JUDGE:
-        run = _by_intents(found, judging, structured)
-    elif judging.name == RATING_AGREEMENT:
-        run = _by_rating(found, judging, structured)
-    else:
-        run = _by_scorer(found, judging)
-    drawn = draw_answers(run.answers, n, seed)
+    judging = found[0].judging
+    make = {INTENT_JUDGE: _by_intents, RATING_AGREEMENT: _by_rating}.get(judging.name, _by_scorer)
+    run = make(found, structured)
+    drawn = draw_answers(found, n, seed)
     samples, equal = _samples(run, drawn, chosen, seed)
-    _announce(samples, drawn, chosen, judging)
+    _announce(samples, drawn, chosen, judging.name)
     Random(seed).shuffle(samples)  # noqa: S311 - an order, not a secret
-    first = found[0].log.eval.metadata or {}
+    about = found[0].log.eval.metadata or {}
     return Task(
-        dataset=MemoryDataset(samples, name=str(first.get("dataset", "answers"))),
+        dataset=MemoryDataset(samples, name=str(about.get("dataset", "answers"))),
         metrics=[twin_shifts([kind.name for kind in chosen])],
         version=JUDGE_TWINS_VERSION,
-        headline_metric=HeadlineMetric(scorer=run.scorer, metric=chosen[0].name),
+        headline_metric=HeadlineMetric(scorer=run.column.partition(".")[0], metric=chosen[0].name),
         display_name="Judge twins",
         metadata={
-            "dataset": first.get("dataset"),
-            "dataset_sha256": first.get("dataset_sha256"),
+            "dataset": about.get("dataset"),
+            "dataset_sha256": about.get("dataset_sha256"),
             **run.facts,
             JUDGED_BY: str(judging),
             JUDGE_LANGUAGE: judging.options.get("judge_language"),
             SCALE: list(scale_of(found)),
-            IN_LOGS: len(run.answers),
+            IN_LOGS: len(found),
             "equal_to_original": dict(equal),
         },
+        viewer=twins_viewer(run.column, scale_of(found)),
         **run.parts,
     )
 
@@ -157,18 +151,17 @@ def judge_twins(
 class _Run(NamedTuple):
     """How twins are judged, as their answers were."""
 
-    answers: Sequence[JudgedAnswer]  # those that can be
-    judge: str  # its name; empty if it is not known yet
     sample: Callable[[JudgedAnswer, str], Sample]  # of a text in place of an answer
-    scorer: str  # name of the one that gives the score
-    facts: dict[str, Any]  # what identifies the prompts, for the log
+    column: str  # scorer and key of the score
     parts: dict[str, Any]  # of the task
+    facts: Mapping[str, object] = {}  # what identifies the prompts, for the log
 
 
-def _by_intents(found: Sequence[JudgedAnswer], judging: Judging, structured: Structured) -> _Run:
+def _by_intents(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     """Judged by the criteria of their intents, as by the task `urs`."""
-    loaded = load_rubric(judging.options.get("rubric"), judging.options.get("prompt"))
-    intents = {str(answer.metadata.get("intent", "")) for answer in found}
+    options = found[0].judging.options
+    loaded = load_rubric(options.get("rubric"), options.get("prompt"))
+    intents = {str(answer.sample.metadata.get("intent", "")) for answer in found}
     if unknown := sorted(intents - set(loaded.intents)):
         raise InputError(
             f"answers: judged by intents that are not in the rubric {loaded.name}:"
@@ -177,86 +170,66 @@ def _by_intents(found: Sequence[JudgedAnswer], judging: Judging, structured: Str
     builder = PromptBuilder(loaded)
 
     def prompt_sha256(answer: JudgedAnswer) -> str:
-        language = loaded.language_code(judging.options.get("judge_language") or answer.language)
-        intent = answer.metadata["intent"]
-        return builder.build(intent, language, question="", reference="", answer="").sha256
+        facts = answer.sample.metadata
+        language = loaded.language_code(options.get("judge_language") or facts["language"])
+        return builder.build(facts["intent"], language, question="", reference="", answer="").sha256
 
     _refuse_other_prompts(found, loaded, prompt_sha256)
-    judge = intent_judge(**judging.options, structured=structured)
+    judge = intent_judge(**options, structured=structured)
     return _Run(
-        answers=found,
-        judge=_judge_name(),
-        sample=lambda answer, text: _recorded(answer, text, dict(answer.metadata)),
-        scorer=INTENT_JUDGE,
-        facts={"rubric": f"{loaded.name} {loaded.version}", "rubric_sha256": loaded.sha256},
+        sample=lambda answer, text: _recorded(answer, text, answer.sample.metadata),
+        column=f"{INTENT_JUDGE}.{FINAL}",
+        facts=rubric_facts(loaded),
         parts={
             "solver": recorded_answer(),
             "scorer": [judge, judge_outcome()],
-            "viewer": twins_viewer(loaded),
             "setup": preflight_setup([GRADER], structured=structured),
         },
     )
 
 
-def _by_scorer(found: Sequence[JudgedAnswer], judging: Judging) -> _Run:
+def _by_scorer(found: Sequence[JudgedAnswer], _structured: Structured) -> _Run:
     """Judged by a scorer that is not ours, as its log names it."""
+    judging = found[0].judging
     return _Run(
-        answers=found,
-        judge=_judge_name(),
-        sample=lambda answer, text: _recorded(answer, text, {FACTS: answer.metadata}),
-        scorer="judged_again",
-        facts={},
+        sample=lambda answer, text: _recorded(answer, text, {FACTS: answer.sample.metadata}),
+        column=f"judged_again.{FINAL}",
         parts={
             "solver": recorded_answer(),
             "scorer": judged_again(judging.scorer, dict(judging.options)),
-            "viewer": scored_twins_viewer(f"judged_again.{FINAL}", scale_of(found)),
             "setup": preflight_setup([GRADER]),
         },
     )
 
 
-def _by_rating(found: Sequence[JudgedAnswer], judging: Judging, structured: Structured) -> _Run:
+def _by_rating(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     """Rated by the model under test, as by the task `judge_rating`."""
-    options = {"lowest": 1, "highest": 5, "rubric": None, **judging.options}
-    lowest = options["lowest"]
-    highest = options["highest"]
-    rubric = options["rubric"]
-    loaded = load_named_rubric(rubric)
-    prompts = rating_prompts(loaded, lowest, highest)
+    options = {"lowest": 1, "highest": 5, "rubric": None, **found[0].judging.options}
+    loaded = load_named_rubric(options["rubric"])
+    prompts = rating_prompts(loaded, options["lowest"], options["highest"])
     if loaded is not None:
         _refuse_other_prompts(
             found, loaded, lambda answer: prompts(_rated_case(answer, answer.text)).sha256
         )
-    judge = get_model() if roles_known() else None
-    if judge is not None and is_none(judge):
-        raise InputError(
-            "answers: of judge_rating, where the model under test judges; name it as --model JUDGE"
-            " in place of --model none --model-role grader=JUDGE"
-        )
 
     def sample(answer: JudgedAnswer, text: str) -> Sample:
         case = _rated_case(answer, text)
-        scale = answer.metadata["label_scale"]
+        scale = answer.sample.metadata["label_scale"]
         return rating_sample(case, scale, prompts(case), structured is not False)
 
-    same = [answer for answer in found if sample(answer, answer.text).input == answer.input]
-    if len(same) < len(found):
-        lost = counted(len(found) - len(same), "answer")
-        about = f"answers: the prompts of {lost} of {len(found):,} cannot be made again"
-        hint = "logs of an earlier version do not hold the references"
-        if not same:
-            raise InputError(f"{about}; {hint}")
-        logger.warning(f"{about}, which are left out; {hint}")
+    others = [each for each in found if sample(each, each.text).input != each.sample.input]
+    if others:
+        raise InputError(
+            f"answers: the prompts of {counted(len(others), 'answer')} of {len(found):,} cannot be"
+            " made again; logs of an earlier version do not hold the references"
+        )
     return _Run(
-        answers=same,
-        judge=str(judge or ""),
         sample=sample,
-        scorer=RATING_AGREEMENT,
+        column=f"{RATING_AGREEMENT}.{RATING}",
         facts=rubric_facts(loaded) if loaded else {},
         parts={
-            "solver": give_rating(lowest, highest, rubric, structured),
-            "scorer": rating_agreement(lowest, highest, rubric),
-            "viewer": scored_twins_viewer(f"{RATING_AGREEMENT}.{RATING}", scale_of(found)),
+            "solver": give_rating(**options, structured=structured),
+            "scorer": rating_agreement(**options),
             "setup": preflight_setup([], under_test=True, structured=structured),
             "config": GenerateConfig(temperature=0),
         },
@@ -275,40 +248,33 @@ def _refuse_other_prompts(
         rubric: The rubric by which twins are about to be judged.
         prompt_sha256: Hash of the prompt by which a twin of an answer is about to be judged.
     """
+    options = found[0].judging.options
+    named = [f"{name} {options[name]}" for name in ("rubric", "prompt") if options.get(name)]
+    files = " with ".join(named) or "the built-in rubric"
     for answer in found:
-        before = answer.rubric_sha256
-        now = rubric.sha256
-        if before in ("", now) and answer.prompt_sha256:
-            before = answer.prompt_sha256
-            now = prompt_sha256(answer)
-        if before in ("", now):
-            continue
-        options = answer.judging.options
-        named = [name for name in ("rubric", "prompt") if options.get(name)]
-        files = " with ".join(f"{name} {options[name]}" for name in named) or "the built-in rubric"
-        hint = ""
-        if named:
-            arguments = " ".join(f"-T {name}=FILE" for name in named)
-            hint = f"; name what was used then: {arguments}"
-        raise InputError(
-            f"answers: {files} (sha256 {now[:8]}) is not what"
-            f" {short_name(answer.log.location)} was judged by (sha256 {before[:8]}); twins must be"
-            f" judged as their answers were{hint}"
-        )
+        hashes = (rubric.sha256, prompt_sha256(answer))
+        for before, now in zip(answer.sha256, hashes, strict=True):
+            if before not in ("", now):
+                raise InputError(
+                    f"answers: {files} (sha256 {now[:8]}) is not what"
+                    f" {short_name(answer.log.location)} was judged by (sha256 {before[:8]}); twins"
+                    " must be judged as their answers were; -T rubric=FILE and -T prompt=FILE name"
+                    " what was used then"
+                )
 
 
 def _rated_case(answer: JudgedAnswer, text: str) -> RatingCase:
     """A text in place of a response that was rated."""
-    facts = answer.metadata
+    facts = answer.sample.metadata
     names = ("prompt", "group", "reference", "intent", "language", "cluster")
     known = {name: str(facts.get(name, "")) for name in names}
     return RatingCase(id=answer.id, response=text, rating=float(facts["rating"]), **known)
 
 
-def _recorded(answer: JudgedAnswer, text: str, facts: dict[str, Any]) -> Sample:
+def _recorded(answer: JudgedAnswer, text: str, facts: Mapping[str, Any]) -> Sample:
     """A text in place of an answer."""
-    facts |= {ANSWER: text}
-    return Sample(id=answer.id, input=answer.input, target=answer.target, metadata=facts)
+    asked = answer.sample
+    return Sample(input=asked.input, target=asked.target, metadata={**facts, ANSWER: text})
 
 
 def draw_answers(found: Sequence[JudgedAnswer], n: int, seed: int) -> list[JudgedAnswer]:
@@ -353,19 +319,19 @@ def _samples(
 
     Also how many twins equal their answer and were left out, by kind and language.
     """
-    samples = []
+    judge = _judge_name(answers[0].judging)
+    samples: list[Sample] = []
     equal: Counter[str] = Counter()
     for place, answer in enumerate(answers):
-        original = Original(answer.text, answer.language, run.judge, _other_text(answers, place))
+        original = Original(answer.text, answer.language, judge, _other_text(answers, place))
         texts = {ORIGINAL: answer.text}
         for kind in kinds:
-            twin = make_twin(
-                kind, original, f"{seed}/{place}/{answer.model}/{answer.id}/{kind.name}"
-            )
+            name = kind.name
+            twin = make_twin(kind, original, f"{seed}/{place}/{answer.model}/{answer.id}/{name}")
             if twin is None:
-                equal[f"{kind.name}/{answer.language}"] += 1
+                equal[f"{name}/{answer.language}"] += 1
             else:
-                texts[kind.name] = twin
+                texts[name] = twin
         if len(texts) == 1:
             continue
         for name, text in texts.items():
@@ -391,19 +357,17 @@ def _other_text(answers: Sequence[JudgedAnswer], place: int) -> str:
     return ""
 
 
-def _judge_name() -> str:
-    """The judge of this run, as far as it is known when the task is made."""
+def _judge_name(judging: Judging) -> str:
+    """The judge of this run; empty where a script makes the task before it is known."""
     if not roles_known():
         return ""
-    bound: list[Any] = models_with(GRADER)
-    return str(bound[0]) if bound else ""
+    if judging.name != RATING_AGREEMENT:
+        return str(models_with(GRADER)[0])
+    return str(get_model())
 
 
 def _announce(
-    samples: Sequence[Sample],
-    answers: Sequence[JudgedAnswer],
-    kinds: Sequence[Kind],
-    judging: Judging,
+    samples: Sequence[Sample], answers: Sequence[JudgedAnswer], kinds: Sequence[Kind], scorer: str
 ) -> None:
     """Say how many calls a run takes, and what was left out; refuse a run without twins."""
     if not samples:
@@ -413,18 +377,14 @@ def _announce(
             f" from its answer: {choices(kind.name for kind in kinds)}; kinds=all has some for"
             " every language"
         )
-    made = Counter((sample.metadata or {})[TWIN] for sample in samples)
-    originals = made[ORIGINAL]
     facts = [sample.metadata or {} for sample in samples]
+    made = Counter(known[TWIN] for known in facts)
     different = len({(known["model"], known["question"]) for known in facts})
-    again = ""
-    if different < originals:
-        again = f" ({different:,} different ones, some drawn more than once)"
     logger.warning(
-        f"judge_twins: {counted(originals, 'answer')}{again} and"
-        f" {counted(len(samples) - originals, 'twin')}: {counted(len(samples), 'judge call')} in"
-        f" each epoch, by {judging.name}"
+        f"judge_twins: {counted(made[ORIGINAL], 'answer')} ({different:,} different) and"
+        f" {counted(len(samples) - made[ORIGINAL], 'twin')}:"
+        f" {counted(len(samples), 'judge call')} in each epoch, by {scorer}"
     )
-    few = [f"{kind.name} ({made[kind.name]})" for kind in kinds if made[kind.name] < _FEWEST]
+    few = [f"{kind.name} ({made[kind.name]})" for kind in kinds if made[kind.name] < FEWEST]
     if few:
         logger.warning(f"judge_twins: too few twins for an interval: {choices(few)}")
