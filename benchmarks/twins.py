@@ -141,8 +141,8 @@ def one_lead(case: Case, questions: int, answers: int, seed: int) -> str:
         judges="p/judge",
     )
     padded = padded_twins(level, doublings, case, answers, generator)
-    twins = replace(twins_of(_header(), padded), same_prompts=frozenset({"a.eval", "b.eval"}))
-    with patch("urs_inspect.reports.numbers._leaderboard.read_twin_logs", return_value=[twins]):
+    twins = twins_of(_header(), padded)
+    with patch("urs_inspect.reports.numbers._leaderboard.read_largest_twins", return_value=twins):
         board = make_leaderboard(replace(made, table=table), rounds=ROUNDS)
     [ranking] = board.rankings
     [pair] = ranking.best_in[ALL].pairs

@@ -32,7 +32,7 @@ from urs_inspect.cli import main
 from urs_inspect.judging._twins import PADDED
 from urs_inspect.logs._judged import JudgedAnswer, read_judged_answers
 from urs_inspect.reports.numbers._answers import read_answers
-from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS, twins_command
+from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._twins import KindShift, Twins, read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
@@ -178,9 +178,6 @@ def test_as_many_answers_as_are_named_show_a_shift_that_counts(logs: Path, tmp_p
     assert few.verdict == "cannot tell" and few.more is not None
     needed = round(few.more * 30 / 40)  # of 40 answers, 30 had a twin
     assert shifts(needed).smallest <= few.small < shifts(needed - 4).smallest
-    command = twins_command(log, 90, ["order", "family"])
-    assert command.startswith("inspect eval urs_inspect/judge_twins --model none --model-role")
-    assert f"-T answers={logs} -T n=90 -T kinds=order,family --log-dir {tmp_path}" in command
 
 
 @pytest.mark.parametrize(
@@ -397,7 +394,9 @@ def test_graded_answers_are_graded_again_by_the_same_prompt(given: Any, tmp_path
     assert tells(output, "Scores: 0 to 1 ... " + given.__name__)
 
 
-def test_rated_responses_are_rated_again_by_the_model_under_test(tmp_path: Path) -> None:
+def test_rated_responses_are_rated_again_by_the_model_under_test(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     bench = tmp_path / "labels.csv"
     rows = [f"q{place},What is {place}?,{SHORT} {place},3,ref {place}" for place in range(12)]
     bench.write_text("\n".join(["id,prompt,response,rating,reference", *rows]), "utf-8")
@@ -421,11 +420,11 @@ def test_rated_responses_are_rated_again_by_the_model_under_test(tmp_path: Path)
 
     with pytest.raises(InputError, match="are twins"):
         judge_twins(answers=log.location)
-    for sample in rated.samples or []:
-        del sample.metadata["reference"]
-    write_eval_log(rated, str(tmp_path / "old.eval"))
-    with pytest.raises(InputError, match="12 answers of 12 cannot be made again"):
-        judge_twins(answers=str(tmp_path / "old.eval"))
+    first, *_ = rated.samples or []
+    first.metadata["response"] = "It is not in its prompt."
+    write_eval_log(rated, str(tmp_path / "odd.eval"))
+    judge_twins(answers=str(tmp_path / "odd.eval"))
+    assert "1 answer of 12" in caplog.text
 
 
 @scorer(metrics=[])
@@ -654,14 +653,10 @@ def test_a_rubric_that_ratings_were_not_made_by_is_refused(tmp_path: Path) -> No
         judge_twins(answers=log.location, prompt=str(rubric))
 
 
-def of_kinds(
-    logs: Path, tmp_path: Path, in_logs: int | None, *, spread: dict[str, int]
-) -> tuple[Twins, str]:
+def of_kinds(logs: Path, tmp_path: Path, *, spread: dict[str, int]) -> tuple[Twins, str]:
     """A log with 40 twins of each kind, that shift by so many points up and down, in words."""
     log = twins(tmp_path, logs, n=6)
     assert log.eval.metadata is not None
-    assert log.eval.metadata["answers_in_logs"] == len(read_judged_answers([str(logs)], []))
-    log.eval.metadata["answers_in_logs"] = in_logs
     log.eval.metadata["equal_to_original"] = {"negated/en": 5, "negated/zh": 1, "order/en": 2}
     found = twins_of(
         log,
@@ -677,42 +672,31 @@ def of_kinds(
 def test_of_several_logs_of_twins_the_one_of_most_answers_is_first(
     logs: Path, tmp_path: Path
 ) -> None:
-    found, _ = of_kinds(logs, tmp_path, 10_000, spread={"order": 1})
+    found, _ = of_kinds(logs, tmp_path, spread={"order": 1})
     few = replace(found, answers=3, kinds=())
     sections = twins_sections([few, found])
     assert len(sections) == 2
     assert sections[0].tables[0].data["twins"].tolist() == [40]
-    assert tells(" ".join(sections[0].notes), "2 logs")
-    assert twins_sections([found])[0].notes == twins_section(found).notes
 
 
-def test_the_command_names_the_kinds_that_the_answers_of_the_logs_can_decide(
+def test_so_many_answers_are_named_where_a_kind_cannot_be_decided(
     logs: Path, tmp_path: Path
 ) -> None:
     spread = {"order": 1, "other_answer": 3, "family": 0}
-    found, words = of_kinds(logs, tmp_path, 10_000, spread=spread)
+    found, words = of_kinds(logs, tmp_path, spread=spread)
     more = {kind.kind: kind.more for kind in found.kinds}
-    order = more["order"] or 0
-    assert order and more["other_answer"] and not more["family"]
-    assert f"n={more['other_answer']}" in words and "kinds=order,other_answer" in words
-
-    _, words = of_kinds(logs, tmp_path, order, spread=spread)
-    assert "kinds=order " in words and f"n={order} " in words
-    assert tells(words, f"have {order} answers ... other_answer ... questions")
-
-    _, words = of_kinds(logs, tmp_path, order - 1, spread=spread)
-    assert tells(words, "order and other_answer ... questions") and "judge_twins" not in words
-
-    _, words = of_kinds(logs, tmp_path, None, spread=spread)
-    assert "kinds=order,other_answer" in words
+    assert more["order"] and more["other_answer"] == 1162 and not more["family"]
+    assert tells(words, f"-T n= ... order {more['order']} ... other_answer 1,162")
+    _, words = of_kinds(logs, tmp_path, spread={"family": 0})
+    assert "-T n=" not in words
 
 
 def test_kinds_without_any_twin_are_counted(logs: Path, tmp_path: Path) -> None:
-    found, words = of_kinds(logs, tmp_path, 40, spread={"order": 0})
+    found, words = of_kinds(logs, tmp_path, spread={"order": 0})
     assert [kind.kind for kind in found.kinds] == ["order"]
     assert found.left_out == {"order": 2, "negated": 6}
     assert tells(words, "order 2 ... negated 6")
-    _, words = of_kinds(logs, tmp_path, 40, spread={})
+    _, words = of_kinds(logs, tmp_path, spread={})
     assert tells(words, "order 2 ... negated 6")
 
 

@@ -5,9 +5,10 @@ itself. Others are flaws: a judge that does not lower its score has not noticed 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
@@ -21,7 +22,7 @@ Effect = Literal["nothing", "flaw"]
 
 _TEXTS = Path(__file__).parent / "twins.yaml"
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_INLINE_CODE = re.compile(r"`[^`\n]+`")
+_ALL_CODE = re.compile(rf"{_CODE.pattern}|`[^`\n]+`", re.DOTALL)
 _CODE_LINE = re.compile(r"^\s*[{}\[\]<|]|[{};\\|]\s*$", re.MULTILINE)
 """A line of code without a fence, of JSON or of a table."""
 _MARKER = re.compile(
@@ -129,13 +130,11 @@ def language_of(text: str, known: str = "") -> str:
         return known.lower()
     if _KANA.search(text):
         return ""
-    words = [word.lower() for word in re.findall(r"[A-Za-z]+", text)]
+    words = re.findall("[a-z]+", text.lower())
     if len(_HAN.findall(text)) > len(words):
         return "zh"
     common = sum(word in _text("common", "en") for word in words)
-    if words and common >= _COMMON_SHARE * len(words):
-        return "en"
-    return ""
+    return "en" if words and common >= _COMMON_SHARE * len(words) else ""
 
 
 @cache
@@ -154,8 +153,8 @@ def _spans(text: str) -> list[tuple[int, int]]:
     prose = _CODE.sub(lambda code: "\n" * len(code[0]), text)
     spans = []
     for line in re.finditer(r"[^\n]+", prose):
-        begin = line.start() + len(_first(_MARKER, line[0]))
-        for end in [*_sentence_ends(prose, begin, line.end()), line.end()]:
+        begin = line.end() - len(_without_marker(line[0]))
+        for end in _sentence_ends(prose, begin, line.end()):
             sentence = prose[begin:end]
             blanks = len(sentence) - len(sentence.lstrip())
             if sentence.strip():
@@ -173,12 +172,12 @@ def _sentence_ends(text: str, begin: int, stop: int) -> Iterator[int]:
         if text[end : end + 1] == '"' and text[begin:end].count('"') % 2:  # it closes a quotation
             end += 1
         yield end
+    yield stop
 
 
-def _first(pattern: re.Pattern[str], text: str) -> str:
-    """What a pattern finds at the start of a text."""
-    found = pattern.match(text)
-    return found[0] if found else ""
+def _without_marker(line: str) -> str:
+    """A line without the mark of a list or heading, and the blanks, before its text."""
+    return _MARKER.sub("", line, count=1)
 
 
 def _sentences(text: str) -> list[str]:
@@ -201,37 +200,33 @@ def _padded(original: Original, random: Random, *, share: float) -> str | None:
         return None
     added = ""
     first = random.randrange(len(restate))
-    for place, sentence in enumerate(_padding(original), first):
-        if len(added) >= share * len(original.text):
-            break
-        prefix = (
-            "" if sentence in _text("filler", original.language) else restate[place % len(restate)]
-        )
-        added += prefix + sentence
+    padding = _padding(original, restate[first:] + restate[:first])
+    while len(added) < share * len(original.text):
+        sentence = next(padding)
         if sentence[-1] not in _ENDS:
-            added += _text("stop", original.language)
-        added += _text("gap", original.language)
+            sentence += _text("stop", original.language)
+        added += sentence + _text("gap", original.language)
     return f"{_closed(original.text)}\n\n{added.strip()}"
 
 
-def _padding(original: Original) -> Iterator[str]:
+def _padding(original: Original, restate: Sequence[str]) -> Iterator[str]:
     """Sentences to say once more, then lines that are none, with filler at the end, without end."""
     plain = [_unmarked(part) for part in _sentences(original.text) if not _CODE_LINE.search(part)]
     long = [part for part in plain if len(part) >= _SHORTEST]
-    yield from (part for part in long if part[-1] in _STOPS)
-    yield from (part for part in long if part[-1] not in _STOPS + _NO_STATEMENT)
-    while True:
-        yield from _text("filler", original.language)
+    said = [part for part in long if part[-1] in _STOPS]
+    said += [part for part in long if part[-1] not in _STOPS + _NO_STATEMENT]
+    for prefix, sentence in zip(cycle(restate), said, strict=False):
+        yield prefix + sentence
+    yield from cycle(_text("filler", original.language))
 
 
 def _unmarked(sentence: str) -> str:
     """A sentence without bold, and without quotation marks that it does not close."""
     text = sentence.replace("**", "").replace("__", "").strip("* ")
-    for opening, closing in ('""', "“”", "「」"):
-        odd = 0
-        if opening == closing:
-            odd = text.count(opening) % 2
-        if odd or text.count(opening) != text.count(closing):
+    if text.count('"') % 2:
+        text = text.replace('"', "")
+    for opening, closing in ("“”", "「」"):
+        if text.count(opening) != text.count(closing):
             text = text.replace(opening, "").replace(closing, "")
     return text.strip()
 
@@ -252,15 +247,15 @@ def _as_markdown(original: Original, _random: Random) -> str | None:
     """
     heading = _text("heading", original.language)
     lines = [line.strip() for line in original.text.splitlines() if line.strip()]
-    is_marked = "**" in original.text or any(_first(_MARKER, line).strip() for line in lines)
+    is_marked = "**" in original.text or any(_without_marker(line) != line for line in lines)
     if heading is None or is_marked or _CODE.search(original.text):
         return None
+    bold = _FIRST_CLAUSE if original.language == "zh" else _FIRST_WORD
     points = [f"## {heading}", ""]
     ended = 0
     for line in lines:
-        sentences = _sentences(line)
         if _last_mark(line) in _ENDS:
-            points += [f"- {_with_bold_start(part, original.language)}" for part in sentences]
+            points += ["- " + bold.sub(r"**\g<0>**", part) for part in _sentences(line)]
             ended += 1
         else:
             points += ["", line, ""]
@@ -269,17 +264,11 @@ def _as_markdown(original: Original, _random: Random) -> str | None:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(points)).strip()
 
 
-def _with_bold_start(sentence: str, language: str) -> str:
-    """A sentence with its first word in bold; in Chinese with its first clause, if it is short."""
-    pattern = _FIRST_CLAUSE if language == "zh" else _FIRST_WORD
-    return pattern.sub(r"**\g<0>**", sentence, count=1)
-
-
 def _with_text(
     original: Original, _random: Random, *, before: str = "", after: str = ""
 ) -> str | None:
     """The answer with a text before or behind it."""
-    parts = [_closed(original.text.strip()) if after else original.text.strip()]
+    parts = [_closed(original.text.strip())]
     if before:
         parts.insert(0, _text(before, original.language))
     if after:
@@ -295,9 +284,9 @@ def _without_hedges(original: Original, _random: Random) -> str | None:
     hedges = _text("hedges", original.language)
     if hedges is None:
         return None
-    codes = [*_CODE.findall(original.text), ""]
-    prose = [_replaced(part, hedges) for part in _CODE.split(original.text)]
-    return "".join(part + code for part, code in zip(prose, codes, strict=True))
+    parts = re.split(f"({_CODE.pattern})", original.text, flags=re.DOTALL)  # every second is code
+    parts[::2] = [_replaced(part, hedges) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _replaced(text: str, patterns: Mapping[str, str]) -> str:
@@ -316,9 +305,7 @@ def _replaced(text: str, patterns: Mapping[str, str]) -> str:
 def _wrong_number(original: Original, random: Random) -> str | None:
     """The answer with one digit of one number changed; numbers of code and of items stay."""
     text = original.text
-    prose = text
-    for code in (_CODE, _INLINE_CODE):
-        prose = code.sub(lambda found: " " * len(found[0]), prose)
+    prose = _ALL_CODE.sub(lambda code: " " * len(code[0]), text)
     numbers = [found for found in _NUMBER.finditer(prose) if not _counts_items(prose, found)]
     if not numbers:
         return None
@@ -331,8 +318,7 @@ def _wrong_number(original: Original, random: Random) -> str | None:
 def _counts_items(text: str, number: re.Match[str]) -> bool:
     """Whether a number is that of an item of a list, or of a placeholder."""
     before = text[: number.start()].rpartition("\n")[2]
-    is_label = _LABEL.fullmatch(before) and _AFTER_LABEL.match(text, number.start())
-    return bool(is_label)
+    return bool(_LABEL.fullmatch(before) and _AFTER_LABEL.match(text, number.start()))
 
 
 def _negated(original: Original, random: Random) -> str | None:
@@ -374,12 +360,9 @@ def _shuffled(original: Original, random: Random) -> str | None:
         return None
     sentences = [text[start:end] for start, end in spans]
     random.shuffle(sentences)
-    shuffled = ""
-    done = 0
-    for (start, end), sentence in zip(spans, sentences, strict=True):
-        shuffled += text[done:start] + sentence
-        done = end
-    return shuffled + text[done:]
+    for (start, end), sentence in zip(reversed(spans), reversed(sentences), strict=True):
+        text = text[:start] + sentence + text[end:]
+    return text
 
 
 _KINDS = [

@@ -127,8 +127,8 @@ def read_judged_answers(
         if len(answers) < total:
             missing = counted(total - len(answers), "answer")
             skipped.append(
-                f"{name}: {missing} of {total:,} left out, without a text or a number by"
-                f" {judging.name}."
+                f"{name}: {missing} of {total:,} left out, without a number by {judging.name}, or"
+                " without a text that can be told in its prompt."
             )
         if answers:
             ways[str(answers[0].judging)] += 1
@@ -241,7 +241,9 @@ def _answers(log: EvalLog, judged: Judging, again: Judging) -> list[JudgedAnswer
         text = sample.output.completion if sample.output.choices else ""
         if judged.name == RATING_AGREEMENT:  # the model under test is the judge there
             model = str(facts.get("group", ""))
-            text = str(facts.get("response", ""))
+            text = str(facts.get("response", "")).strip()
+            if str(sample.input).count(text) != 1:  # a twin takes its place
+                continue
         final, prompt = _judgement(sample, judged.name)
         if sample.epoch > 1 or ended(sample) or not text.strip() or not math.isfinite(final):
             continue

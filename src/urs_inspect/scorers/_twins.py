@@ -32,8 +32,6 @@ SCALE = "scale"
 """Key of a log's metadata: lowest and highest score."""
 JUDGE_LANGUAGE = "judge_language"
 """Key of a log's metadata: language of the judge's prompts; None for that of each answer."""
-IN_LOGS = "answers_in_logs"
-"""Key of a log's metadata: how many answers there were to draw from."""
 SLOPE = "per doubling"
 """Row of what padding moves the score by for each doubling of the length."""
 

@@ -1,15 +1,15 @@
 """A slope through the origin with its interval, for pairs that were made to differ in one thing."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from urs_inspect.stats._bootstrap import LEVEL, Clusters, Estimate, fewest_clusters, number_clusters
 
 
 def slope_through_origin(
-    x: Sequence[float], y: Sequence[float], clusters: Clusters, level: float = LEVEL
+    x: npt.ArrayLike, y: npt.ArrayLike, clusters: Clusters, level: float = LEVEL
 ) -> Estimate:
     """What each unit of x adds to y, by least squares through the origin.
 
@@ -32,13 +32,11 @@ def slope_through_origin(
     followed = np.asarray(y, dtype=float)
     square = float(given @ given)
     numbers = number_clusters(clusters)
-    groups = 0
-    if len(numbers):
-        groups = int(numbers.max()) + 1
-    if not square:
-        return Estimate(math.nan, math.nan, math.nan, len(given), groups, level)
-    slope = float(given @ followed) / square
-    if groups < fewest_clusters(level):
+    groups = len(set(clusters))
+    slope = math.nan
+    if square:
+        slope = float(given @ followed) / square
+    if math.isnan(slope) or groups < fewest_clusters(level):
         return Estimate(slope, math.nan, math.nan, len(given), groups, level)
     residuals = followed - slope * given
     sums = np.bincount(numbers, weights=given * residuals, minlength=groups)

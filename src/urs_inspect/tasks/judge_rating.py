@@ -90,9 +90,9 @@ def judge_rating(
     refuse_no_model(baselines=False)  # before the data is fetched
     data = _load(bench, loaded, cast("tuple[float, float] | None", scale), columns)
     lowest, highest = (LOWEST, HIGHEST) if loaded else _whole_scale(data)
-    prompt_of = rating_prompts(loaded, lowest, highest)
+    prompt_of = _prompts(loaded, lowest, highest)
     by_schema = structured is not False
-    samples = [rating_sample(case, data.scale, prompt_of(case), by_schema) for case in data.cases]
+    samples = [_to_sample(case, data.scale, prompt_of(case), by_schema) for case in data.cases]
     dataset = MemoryDataset(samples, name=data.name)
     dataset.shuffle(_ORDER)
     return Task(
@@ -145,7 +145,7 @@ def _whole_scale(data: RatingData) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def rating_prompts(
+def _prompts(
     rubric: Rubric | None, lowest: int, highest: int
 ) -> Callable[[RatingCase], JudgePrompt]:
     """What a judge is asked about a response: by a rubric, or for one rating on a scale."""
@@ -163,17 +163,10 @@ def rating_prompts(
     )
 
 
-def rating_sample(
+def _to_sample(
     case: RatingCase, label_scale: tuple[float, float], prompt: JudgePrompt, by_schema: bool
 ) -> Sample:
-    """A response to be rated.
-
-    Args:
-        case: The response, and its label.
-        label_scale: Lowest and highest possible label.
-        prompt: What the judge is asked.
-        by_schema: Whether it may be asked by a JSON schema.
-    """
+    """A response to be rated; the judge may be asked by a JSON schema."""
     schema = {JUDGE_SCHEMA: prompt.schema} if by_schema else {}
     return Sample(
         id=case.id,
@@ -186,7 +179,6 @@ def rating_sample(
             "language": case.language,
             "prompt": case.prompt,
             "response": case.response,
-            "reference": case.reference,
             "rating": case.rating,
             "label_scale": list(label_scale),
             INSTRUCTIONS: prompt.instructions,

@@ -26,25 +26,24 @@ from urs_inspect._arguments import (
     required,
 )
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.datasets import RatingCase
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.judging._twins import Kind, Original, chosen_kinds, make_twin
 from urs_inspect.logs._files import short_name
 from urs_inspect.logs._judged import (
     INTENT_JUDGE,
+    OF_PROMPT,
     RATING_AGREEMENT,
     JudgedAnswer,
     Judging,
     read_judged_answers,
     scale_of,
 )
-from urs_inspect.rubrics import FINAL, Rubric, load_rubric
+from urs_inspect.rubrics import FINAL, load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, rating_agreement
 from urs_inspect.scorers._rating_agreement import RATING
 from urs_inspect.scorers._twins import (
     DOUBLINGS,
     FACTS,
-    IN_LOGS,
     JUDGE_LANGUAGE,
     JUDGED_BY,
     ORIGINAL,
@@ -62,7 +61,6 @@ from urs_inspect.solvers._role_models import GRADER, models_with, roles_known
 from urs_inspect.stats._power import FEWEST
 from urs_inspect.tasks._urs_cases import rubric_facts
 from urs_inspect.tasks._viewer import twins_viewer
-from urs_inspect.tasks.judge_rating import rating_prompts, rating_sample
 
 logger = getLogger(__name__)
 
@@ -140,7 +138,6 @@ def judge_twins(
             JUDGED_BY: str(judging),
             JUDGE_LANGUAGE: judging.options.get("judge_language"),
             SCALE: list(scale_of(found)),
-            IN_LOGS: len(found),
             "equal_to_original": dict(equal),
         },
         viewer=twins_viewer(run.column, scale_of(found)),
@@ -174,7 +171,8 @@ def _by_intents(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
         language = loaded.language_code(options.get("judge_language") or facts["language"])
         return builder.build(facts["intent"], language, question="", reference="", answer="").sha256
 
-    _refuse_other_prompts(found, loaded, prompt_sha256)
+    for answer in found:
+        _refuse_other_prompts(answer, loaded.sha256, prompt_sha256(answer))
     judge = intent_judge(**options, structured=structured)
     return _Run(
         sample=lambda answer, text: _recorded(answer, text, answer.sample.metadata),
@@ -206,25 +204,11 @@ def _by_rating(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     """Rated by the model under test, as by the task `judge_rating`."""
     options = {"lowest": 1, "highest": 5, "rubric": None, **found[0].judging.options}
     loaded = load_named_rubric(options["rubric"])
-    prompts = rating_prompts(loaded, options["lowest"], options["highest"])
     if loaded is not None:
-        _refuse_other_prompts(
-            found, loaded, lambda answer: prompts(_rated_case(answer, answer.text)).sha256
-        )
-
-    def sample(answer: JudgedAnswer, text: str) -> Sample:
-        case = _rated_case(answer, text)
-        scale = answer.sample.metadata["label_scale"]
-        return rating_sample(case, scale, prompts(case), structured is not False)
-
-    others = [each for each in found if sample(each, each.text).input != each.sample.input]
-    if others:
-        raise InputError(
-            f"answers: the prompts of {counted(len(others), 'answer')} of {len(found):,} cannot be"
-            " made again; logs of an earlier version do not hold the references"
-        )
+        for answer in found:
+            _refuse_other_prompts(answer, loaded.sha256)
     return _Run(
-        sample=sample,
+        sample=_rated,
         column=f"{RATING_AGREEMENT}.{RATING}",
         facts=rubric_facts(loaded) if loaded else {},
         parts={
@@ -236,39 +220,25 @@ def _by_rating(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     )
 
 
-def _refuse_other_prompts(
-    found: Sequence[JudgedAnswer],
-    rubric: Rubric,
-    prompt_sha256: Callable[[JudgedAnswer], str],
-) -> None:
-    """Raise if answers were judged with another rubric or prompt, by the hashes in their logs.
-
-    Args:
-        found: The answers.
-        rubric: The rubric by which twins are about to be judged.
-        prompt_sha256: Hash of the prompt by which a twin of an answer is about to be judged.
-    """
-    options = found[0].judging.options
-    named = [f"{name} {options[name]}" for name in ("rubric", "prompt") if options.get(name)]
-    files = " with ".join(named) or "the built-in rubric"
-    for answer in found:
-        hashes = (rubric.sha256, prompt_sha256(answer))
-        for before, now in zip(answer.sha256, hashes, strict=True):
-            if before not in ("", now):
-                raise InputError(
-                    f"answers: {files} (sha256 {now[:8]}) is not what"
-                    f" {short_name(answer.log.location)} was judged by (sha256 {before[:8]}); twins"
-                    " must be judged as their answers were; -T rubric=FILE and -T prompt=FILE name"
-                    " what was used then"
-                )
+def _refuse_other_prompts(answer: JudgedAnswer, *sha256: str) -> None:
+    """Raise if an answer was judged with another rubric or prompt than those of these hashes."""
+    options = answer.judging.options
+    for before, now in zip(answer.sha256, sha256, strict=False):
+        if before not in ("", now):
+            named = [f"{name} {options[name]}" for name in OF_PROMPT if options.get(name)]
+            raise InputError(
+                f"answers: {', '.join(named) or 'the built-in rubric'} (sha256 {now[:8]}) is not"
+                f" what {short_name(answer.log.location)} was judged by (sha256 {before[:8]});"
+                " twins must be judged as their answers were; -T rubric=FILE and -T prompt=FILE"
+                " name what was used then"
+            )
 
 
-def _rated_case(answer: JudgedAnswer, text: str) -> RatingCase:
-    """A text in place of a response that was rated."""
-    facts = answer.sample.metadata
-    names = ("prompt", "group", "reference", "intent", "language", "cluster")
-    known = {name: str(facts.get(name, "")) for name in names}
-    return RatingCase(id=answer.id, response=text, rating=float(facts["rating"]), **known)
+def _rated(answer: JudgedAnswer, text: str) -> Sample:
+    """A text in place of a response, in the prompt by which that was rated."""
+    asked = answer.sample
+    prompt = str(asked.input).replace(answer.text, text)
+    return Sample(input=prompt, target=asked.target, metadata={**asked.metadata, "response": text})
 
 
 def _recorded(answer: JudgedAnswer, text: str, facts: Mapping[str, Any]) -> Sample:

@@ -6,7 +6,7 @@
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -19,7 +19,7 @@ from urs_inspect._util import counted
 from urs_inspect.datasets._benches import labels_of
 from urs_inspect.datasets._sources import GPT_4, PEOPLE
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
-from urs_inspect.judging._twins import PADDED, Effect
+from urs_inspect.judging._twins import PADDED
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
 from urs_inspect.logs._judged import OF_PROMPT, TWINS_TASK
 from urs_inspect.logs._scores import role_models
@@ -42,10 +42,9 @@ from urs_inspect.reports.numbers._twins import (
     Twins,
     read_twins,
     samples_of,
-    verdict_on,
 )
 from urs_inspect.rubrics import FINAL
-from urs_inspect.scorers._twins import JUDGE_LANGUAGE
+from urs_inspect.scorers._twins import JUDGE_LANGUAGE, SLOPE
 from urs_inspect.solvers import NullAnswer
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import pooled_deviation
@@ -91,7 +90,6 @@ Check = Literal[
 _CHECKS: tuple[Check, ...] = get_args(Check)
 _OF_LABELS: dict[str, Check] = {GPT_4: "GPT-4", PEOPLE: "people", "": "people"}
 """Whose labels a benchmark has -> the check; all others are `labels`."""
-_EFFECTS: dict[Check, Effect] = {"padded": "nothing", "additions": "nothing", "flaws": "flaw"}
 Verdict = Literal[
     "failed", "unclear", "passed", "without limit", "unknown", "not checked", "does not apply"
 ]
@@ -140,37 +138,28 @@ class JudgeFact(NamedTuple):
         return _verdict_of(self)
 
 
-def read_twin_logs(answers: Answers, skipped: list[str]) -> list[Twins]:
-    """Read the logs of `judge_twins`; `skipped` gets a sentence on each that cannot be read."""
-    found = []
-    for log in answers.judge_logs:
-        if log.eval.task != TWINS_TASK:
-            continue
-        try:
-            twins = read_twins(log)
-            same_prompts = _same_prompts(answers, log)
-            found.append(replace(twins, same_prompts=same_prompts))
-        except Exception as error:  # a damaged file may raise anything
-            name = short_name(log.location)
-            skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
-    return found
+def read_largest_twins(
+    answers: Answers, judges: Sequence[str], logs: Collection[str], skipped: list[str]
+) -> Twins | None:
+    """Read the log with the most twins by these judges, asked with the prompts of these logs.
 
-
-def largest_twins(found: Iterable[Twins], judges: Sequence[str], logs: set[str]) -> Twins | None:
-    """The log with the most twins by these judges, asked with the prompts of these logs.
-
-    One with padded twins comes before one without, as only padded twins correct leads.
+    One with padded twins comes before one without, as only padded twins correct leads. `skipped`
+    gets a sentence if it cannot be read.
     """
     candidates = []
-    for twins in found:
-        same_prompts = bool(twins.same_prompts & logs)
-        if same_prompts and set(twins.judges) == set(judges):
-            candidates.append(twins)
-    return max(
-        candidates,
-        key=lambda twins: (twins.slope is not None, samples_of(twins.log)),
-        default=None,
-    )
+    for log in answers.judge_logs:
+        is_theirs = log.eval.task == TWINS_TASK and _judges_of(log) == [frozenset(judges)]
+        if is_theirs and not _same_prompts(answers, log).isdisjoint(logs):
+            candidates.append((SLOPE in _metrics(log), samples_of(log), log))
+    if not candidates:
+        return None
+    *_, largest = max(candidates, key=lambda candidate: candidate[:2])
+    try:
+        return read_twins(largest)
+    except Exception as error:  # a damaged file may raise anything
+        name = short_name(largest.location)
+        skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
+        return None
 
 
 def read_judge_facts(
@@ -540,23 +529,6 @@ def _commands(
     return commands
 
 
-def twins_command(log: EvalLog, n: int, kinds: Sequence[str]) -> str:
-    """The command that made a log of twins, of another number of answers and of some kinds."""
-    graders = role_models(log).get("grader")
-    asked = ["--model", log.eval.model]
-    if graders:
-        asked = ["--model", "none", "--model-role", _role(graders)]
-    given = log.eval.task_args_passed | {"kinds": list(kinds), "n": n}
-    arguments = []
-    for name, value in given.items():
-        values = value if isinstance(value, list) else [value]
-        text = ",".join(map(str, values))
-        arguments.append(f"{name}={text}")
-    folder = _typed(log.location).rpartition("/")[0] or "."
-    command = ["inspect", "eval", TWINS_TASK, *asked, *_flags("-T", arguments)]
-    return shlex.join([*command, "--log-dir", folder])
-
-
 def _flags(flag: str, values: Iterable[str]) -> list[str]:
     words = []
     for value in values:
@@ -603,9 +575,8 @@ def _verdict_of(fact: JudgeFact) -> Verdict:
         if value > fact.baseline or value < fact.lowest:
             return "failed"
         return "passed"
-    if fact.check in _EFFECTS:
-        verdict = verdict_on(fact.result, _EFFECTS[fact.check])
-        return _NOT_PASSED.get(verdict, "passed")
+    if fact.twins:
+        return _NOT_PASSED.get(fact.twins.verdict, "passed")
     return _verdict_above(fact, fact.result)
 
 

@@ -34,9 +34,8 @@ from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._judge_checks import (
     JudgeFact,
     judge_checks,
-    largest_twins,
     read_judge_facts,
-    read_twin_logs,
+    read_largest_twins,
 )
 from urs_inspect.reports.numbers._lengths import (
     LengthLead,
@@ -216,7 +215,6 @@ def make_leaderboard(
         skipped += unused(human, matched)
     panels = [block.conditions.judges for block in blocks]
     facts = read_judge_facts(answers, panels, resampling, skipped)
-    twins = read_twin_logs(answers, skipped)
     runs = dict(zip(answers.table["log"].unique(), answers.runs, strict=False))
     languages: dict[str, str] = {}
     for run in answers.runs:
@@ -224,11 +222,13 @@ def make_leaderboard(
     for place, block in enumerate(blocks):
         rated = (human, matched[place]) if human else None
         try:
+            logs = set(block.table["log"])
+            twins = read_largest_twins(answers, block.conditions.judges, logs, skipped)
             ranking = _ranking(
                 block, rubric, languages, traffic, countries, resampling, rated, control, twins
             )
             checks = judge_checks(
-                block.conditions, block.table, rated, facts, resampling, runs, ranking.twins
+                block.conditions, block.table, rated, facts, resampling, runs, twins
             )
             rankings.append(replace(ranking, judge_checks=checks))
         except InputError as error:
@@ -248,7 +248,7 @@ def _ranking(
     resampling: Resampling,
     rated: tuple[HumanRatings, Matched] | None,
     control: str | None,
-    twins: Sequence[Twins],
+    twins: Twins | None,
 ) -> Ranking:
     every = score_table(block.table, block.models)
     scores = order_models(with_shares(every, mix), mix)
@@ -274,12 +274,11 @@ def _ranking(
         models.append({**row, **facts, **lacking, **ratios[name]})
         length_bins.append(_length_bins(answers_of_model).assign(model=name))
     criteria = tuple(in_order(table.criteria, rubric.criteria))
-    measured = largest_twins(twins, judges, set(block.table["log"]))
     by_people = None
     if rated is not None:
         human, matched = rated
         by_people = people_slope(matched, answers, human)
-    paid = by_people if measured is None else measured.slope
+    paid = by_people if twins is None else twins.slope
     common_questions = table.facts.index[scores.common]
     common = answers[answers["question"].isin(common_questions)]
     corrected = None
@@ -303,7 +302,7 @@ def _ranking(
         about_answers=_about_answers(answers, table, judges, without_share),
         corrected=corrected,
         without_intents=without_intents(scores, columns, compared, resampling),
-        twins=measured,
+        twins=twins,
         people_slope=by_people,
         leads_by_length=length_leads(scores, answers, resampling.level, None if mix else paid),
         regression=regression,

@@ -3,20 +3,20 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.reports.numbers._agreement import Matched
-from urs_inspect.reports.numbers._human_data import HumanRatings
+from urs_inspect.reports.numbers._human_data import HumanRatings, on_scale_of_judge
 from urs_inspect.reports.numbers._scores import OrderedScores
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, bootstrap_means, mean_estimates
 from urs_inspect.stats._adjusted_means import control_length, length_column
-from urs_inspect.stats._bootstrap import Floats, Integers, Resampling, fewest_clusters
-from urs_inspect.stats._paired import clustered_means
+from urs_inspect.stats._bootstrap import Resampling, fewest_clusters
+from urs_inspect.stats._paired import ClusteredMeans, clustered_means
 from urs_inspect.stats._slopes import error_of, slope_through_origin
 
 FEWEST = 10
@@ -78,8 +78,7 @@ def _doublings(scores: OrderedScores, answers: pd.DataFrame) -> Any:
 # --- leads and what a judge pays for length ---
 
 
-@dataclass(frozen=True)
-class LengthLead:
+class LengthLead(NamedTuple):
     """A lead of the first model, and how far length may explain it.
 
     Attributes:
@@ -89,10 +88,10 @@ class LengthLead:
             mean over questions; negative if it writes less.
         tipping: Points for each doubling, whatever is written, at which the lead would vanish; NaN
             if the first model does not write more, infinity if the scale has not so many.
-        without: The lead less what the judge pays for the difference of lengths, as measured by
-            padded twins of answers; None without a log of them.
+        without: The lead less what the judge pays for the difference of lengths; None where that
+            was not measured.
         verdict: `keeps`: the lead is above 0 without it as well. `lost`: it is not, and the judge
-            pays for length. `uncertain`: neither. Empty without a log of twins.
+            pays for length. `uncertain`: neither. Empty where that was not measured.
     """
 
     second: str
@@ -114,26 +113,21 @@ def length_leads(
         level: Confidence level.
         slope: What this judge pays for each doubling of the length; None if not measured.
     """
-    models = scores.table.models
     finals = scores.comparable
     doublings = _doublings(scores, answers)
     leads = []
     for place in range(1, scores.ranked):
-        longer = doublings[:, 0] - doublings[:, place]
-        known = ~np.isnan(longer)
-        longer = longer[known]
-        differences = (finals[:, 0] - finals[:, place])[known]
-        if not len(longer):
+        longer = doublings[:, [0]] - doublings[:, [place]]
+        points = np.where(np.isnan(longer), np.nan, finals[:, [0]] - finals[:, [place]])
+        if np.isnan(longer).all():
             continue
-        points = float(differences.mean())
-        gap = float(longer.mean())
-        lead = LengthLead(models[place], points, gap, _tipping(points, gap))
+        lead = float(np.nanmean(points))
+        gap = float(np.nanmean(longer))
+        found = LengthLead(scores.table.models[place], lead, gap, _tipping(lead, gap))
         if slope is not None and not math.isnan(slope.low):
-            clusters = scores.common_clusters
-            if clusters is not None:
-                clusters = clusters[known]
-            lead = _without_length(lead, differences, longer, slope, clusters, level)
-        leads.append(lead)
+            rest = clustered_means(points - slope.value * longer, scores.common_clusters)
+            found = _without_length(found, rest, slope, level)
+        leads.append(found)
     return tuple(leads)
 
 
@@ -142,9 +136,31 @@ def _tipping(lead: float, doublings: float) -> float:
     if lead <= 0 or doublings <= 0:
         return math.nan
     points = lead / doublings
-    if points > HIGHEST - LOWEST:
-        return math.inf
-    return points
+    return points if points <= HIGHEST - LOWEST else math.inf
+
+
+def _without_length(
+    lead: LengthLead, rest: ClusteredMeans, slope: Estimate, level: float
+) -> LengthLead:
+    """A lead with what is left of it without length; the slope's uncertainty is added."""
+    from scipy.special import stdtrit
+
+    [value] = rest.values.tolist()
+    [clusters] = rest.clusters.tolist()
+    if clusters < fewest_clusters(level):
+        return lead
+    freedom = min(clusters, slope.clusters) - 1
+    error = math.hypot(rest.errors[0], lead.doublings * error_of(slope))
+    half = float(stdtrit(freedom, 0.5 + level / 2)) * error
+    most = float(HIGHEST - LOWEST)
+    low = max(-most, value - half)
+    without = Estimate(value, low, min(most, value + half), int(rest.n[0]), clusters, level)
+    verdict: Literal["keeps", "lost", "uncertain"] = "uncertain"
+    if low > 0:
+        verdict = "keeps"
+    elif slope.low > 0 and lead.doublings > 0:
+        verdict = "lost"
+    return lead._replace(without=without, verdict=verdict)
 
 
 def people_slope(matched: Matched, answers: pd.DataFrame, human: HumanRatings) -> Estimate | None:
@@ -155,65 +171,16 @@ def people_slope(matched: Matched, answers: pd.DataFrame, human: HumanRatings) -
     hardly differ.
     """
     texts = answers[answers["answer_length"] > 0]
-    log_lengths = np.log2(texts["answer_length"])
-    lengths = log_lengths.groupby([texts["model"], texts["question"]]).mean()
-    rated = matched.answers.dropna(subset="score")
-    keys = pd.MultiIndex.from_frame(rated[["model", "question"]])
-    doublings = lengths.reindex(keys).to_numpy(dtype=np.float64)
-    lowest, highest = human.scale
+    by_answer = np.log2(texts["answer_length"]).groupby([texts["model"], texts["question"]])
+    rated = matched.answers.join(by_answer.mean().rename("doublings"), on=["model", "question"])
     people = np.array([np.mean(list(ratings.values())) for ratings in rated["ratings"]])
-    on_scale = LOWEST + (people - lowest) * (HIGHEST - LOWEST) / (highest - lowest)
-    rows = pd.DataFrame(
-        {
-            "model": rated["model"].to_numpy(),
-            "cluster": rated["cluster"].to_numpy(),
-            "doublings": doublings,
-            "beyond": rated["score"].to_numpy(dtype=np.float64) - on_scale,
-        }
-    ).dropna()
-    if len(rows) < FEWEST:
+    rated["beyond"] = rated["score"] - on_scale_of_judge(people, human.scale)
+    rated = rated.dropna(subset=["doublings", "beyond"])
+    both = rated[["doublings", "beyond"]].astype(float)
+    within = both - both.groupby(rated["model"]).transform("mean")
+    if len(within) < FEWEST or within["doublings"].std() < _LEAST_SPREAD:
         return None
-    both = ["doublings", "beyond"]
-    means_of_models = rows.groupby("model")[both].transform("mean")
-    within = rows[both] - means_of_models
-    if within["doublings"].std() < _LEAST_SPREAD:
-        return None
-    return slope_through_origin(
-        list(within["doublings"]), list(within["beyond"]), list(rows["cluster"])
-    )
-
-
-def _without_length(
-    lead: LengthLead,
-    differences: Floats,
-    longer: Floats,
-    slope: Estimate,
-    clusters: Integers | None,
-    level: float,
-) -> LengthLead:
-    """A lead less the slope times the difference of lengths; the slope's uncertainty is added."""
-    from scipy.special import stdtrit
-
-    rest = (differences - slope.value * longer)[:, None]
-    means = clustered_means(rest, clusters)
-    value = float(means.values[0])
-    groups = int(means.clusters[0])
-    error_of_price = lead.doublings * error_of(slope)
-    error = math.hypot(float(means.errors[0]), error_of_price)
-    if groups < fewest_clusters(level):
-        return lead
-    freedom = min(groups, slope.clusters) - 1
-    half = float(stdtrit(freedom, 0.5 + level / 2)) * error
-    most = float(HIGHEST - LOWEST)
-    low = max(-most, value - half)
-    high = min(most, value + half)
-    without = Estimate(value, low, high, len(longer), groups, level)
-    verdict: Literal["keeps", "lost", "uncertain"] = "uncertain"
-    if low > 0:
-        verdict = "keeps"
-    elif slope.low > 0 and lead.doublings > 0:
-        verdict = "lost"
-    return replace(lead, without=without, verdict=verdict)
+    return slope_through_origin(within["doublings"], within["beyond"], list(rated["cluster"]))
 
 
 # --- a regression on length, on request ---
@@ -228,9 +195,8 @@ class LengthRegression:
     """
 
     means: pd.DataFrame
-    models: int  # ranked ones
     questions: int  # of which the length of every ranked model's answer is known
-    left_out: int = 0  # the other questions
+    left_out: int  # the other questions
     by_model: float = 0.0  # share of the variance of log length that lies between models
     slope: Estimate | None = None  # points for a doubling of length; None where there is none
 
@@ -244,16 +210,14 @@ def length_regression(
     That a Chinese text has fewer than an English one of the same content changes nothing, because
     answers to the same question are compared.
     """
-    table = scores.table
     ranked = scores.ranked
-    if ranked < 2:
-        return LengthRegression(_NO_MEANS, ranked, 0)
+    finals = scores.comparable[:, :ranked]
     doublings = _doublings(scores, answers)[:, :ranked]
     is_known = ~np.isnan(doublings).any(axis=1)
     used = int(is_known.sum())
+    nothing = LengthRegression(_NO_MEANS, used, len(finals) - used)
     if used < FEWEST:
-        return LengthRegression(_NO_MEANS, ranked, used)
-    finals = scores.comparable[:, :ranked]
+        return nothing
     [draws] = bootstrap_means(
         [length_column(finals, doublings)],
         len(finals),
@@ -264,15 +228,14 @@ def length_regression(
     )
     control = control_length(draws)
     if math.isnan(control.slope.values[0]):
-        return LengthRegression(_NO_MEANS, ranked, used, by_model=control.by_model)
-    names = list(table.models[:ranked])
+        return nothing
     means = pd.DataFrame(
         {
-            "model": names,
+            "model": scores.table.models[:ranked],
             "length": np.exp2(control.lengths.values),
             "mean": judged[:ranked],
             "equal_length": mean_estimates(control.means, resampling.level),
         }
     )
     [slope] = mean_estimates(control.slope, resampling.level)
-    return LengthRegression(means, ranked, used, len(finals) - used, control.by_model, slope)
+    return replace(nothing, means=means, by_model=control.by_model, slope=slope)

@@ -64,19 +64,16 @@ def _about_leads(ranking: Ranking) -> list[str]:
     lead = significant[0]
     first = ranking.short[ranking.names[0]]
     over = f"lead of {_MEAN(lead.lead)} of {first} over {ranking.short[lead.second]}"
-    if lead.without is None or not price:
-        sentences = []
-        if math.isinf(lead.tipping):
-            sentences.append(f"No price of length on the scale explains the {over}.")
-        elif not math.isnan(lead.tipping):
-            sentences.append(
-                f"The {over} would vanish if the judge paid {_MEAN(lead.tipping)} points for each"
-                " doubling, whatever is written: not measured."
-            )
-        return [*sentences, _TASTE]
+    if lead.without is not None:
+        return [price, _WITHOUT[lead.verdict].format(over=over, rest=_SIGNED(lead.without))]
+    if math.isnan(lead.tipping):
+        return [_TASTE]
+    if math.isinf(lead.tipping):
+        return [f"No price of length on the scale explains the {over}.", _TASTE]
     return [
-        price,
-        _WITHOUT[lead.verdict].format(over=over, rest=_SIGNED(lead.without)),
+        f"The {over} would vanish if the judge paid {_MEAN(lead.tipping)} points for each doubling,"
+        " whatever is written: not measured.",
+        _TASTE,
     ]
 
 
@@ -85,9 +82,10 @@ def _price_of_length(ranking: Ranking) -> str:
     slope = ranking.people_slope if ranking.twins is None else ranking.twins.slope
     if slope is None or math.isnan(slope.low):
         return ""
+    points = f"{_SIGNED(slope)} points for each doubling."
     if ranking.twins is None:
-        return f"Beyond people's ratings, the judge pays {_SIGNED(slope)} points for each doubling."
-    return f"Padding moves the judge by {_SIGNED(slope)} points for each doubling."
+        return f"Beyond people's ratings, the judge pays {points}"
+    return f"Padding moves the judge by {points}"
 
 
 def _leads_shown(ranking: Ranking) -> bool:
@@ -175,34 +173,25 @@ def length_section(ranking: Ranking, place: int, axis: str) -> list[Section]:
 
 
 def _tipping_text(tipping: float) -> str:
-    if math.isinf(tipping):
-        return "beyond the scale"
-    if math.isnan(tipping):
-        return DASH
-    return _MEAN(tipping)
+    return "beyond the scale" if math.isinf(tipping) else _MEAN(tipping)
 
 
 def _leads_table(ranking: Ranking) -> Table:
     """The first model's lead over each other one, and what is left without padding's price."""
-    leads = ranking.leads_by_length
-    data = pd.DataFrame(
-        {
-            "ahead of": [ranking.short[lead.second] for lead in leads],
-            "lead": [lead.lead for lead in leads],
-            "doublings": [lead.doublings for lead in leads],
-            "tipping point": [_tipping_text(lead.tipping) for lead in leads],
-        }
+    data = pd.DataFrame(ranking.leads_by_length)
+    data["second"] = data["second"].map(ranking.short)
+    headings = {"second": "ahead of", "tipping": "tipping point"}
+    formats: dict[str, Format] = {"lead": _SIGNED, "doublings": _SIGNED, "tipping": _tipping_text}
+    if data["without"].notna().any():
+        headings["without"] = "less what length pays"
+        formats |= {"without": _SIGNED, "verdict": str}
+    return Table(
+        data,
+        formats,
+        headings=headings,
+        shown=["second", *formats],
+        title=f"Leads of {ranking.short[ranking.names[0]]} and length",
     )
-    formats: dict[str, Format] = {
-        "lead": _SIGNED,
-        "doublings": _SIGNED,
-        "tipping point": str,
-    }
-    if any(lead.without for lead in leads):
-        data["less what length pays"] = pd.Series([lead.without for lead in leads], dtype=object)
-        data["verdict"] = [lead.verdict for lead in leads]
-        formats |= {"less what length pays": _SIGNED, "verdict": str}
-    return Table(data, formats, title=f"Leads of {ranking.short[ranking.names[0]]} and length")
 
 
 REGRESSION_WARNING = (
@@ -224,15 +213,11 @@ def regression_facts(regression: LengthRegression) -> dict[str, Any]:
 
 
 def _why_no_regression(regression: LengthRegression) -> str:
-    if regression.models < 2:
-        return "that takes two ranked models"
-    if regression.questions < FEWEST:
-        return (
-            f"that takes {FEWEST} questions without an empty answer or an unknown length, and there"
-            f" are {regression.questions}"
-        )
-    factor = " but for the same factor at every question" if regression.by_model > 0 else ""
-    return f"the models' answers to a question are equally long{factor}"
+    return (
+        f"that takes {FEWEST} questions without an empty answer or an unknown length (there are"
+        f" {regression.questions}) and two ranked models whose answers are not equally long, but"
+        " for the same factor, at every question"
+    )
 
 
 def _about_regression(regression: LengthRegression) -> list[str]:
