@@ -53,16 +53,14 @@ def judged_again(scorer: str, options: dict[str, Any] | None = None) -> Scorer:
         facts = state.metadata
         state.metadata = dict(facts[FACTS])
         try:
-            given = await inner(state, target)
+            given = await inner(state, target) or Score.unscored(reason="no_response")
         finally:
             state.metadata = facts
-        if given is None:
-            return Score.unscored(reason="no_response", explanation=None)
         value = number(given.value)
-        if not math.isfinite(value):
-            reason = given.reason or "no_response"
-            return Score.unscored(reason=reason, explanation=given.explanation)
-        return Score(value={FINAL: value}, answer=given.answer, explanation=given.explanation)
+        if math.isfinite(value):
+            return Score(value={FINAL: value}, answer=given.answer, explanation=given.explanation)
+        reason = given.reason or "no_response"
+        return Score.unscored(reason=reason, explanation=given.explanation)
 
     return score
 

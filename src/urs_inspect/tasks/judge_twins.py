@@ -158,18 +158,13 @@ def _by_intents(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     """Judged by the criteria of their intents, as by the task `urs`."""
     options = found[0].judging.options
     loaded = load_rubric(options.get("rubric"), options.get("prompt"))
-    intents = {str(answer.sample.metadata.get("intent", "")) for answer in found}
-    if unknown := sorted(intents - set(loaded.intents)):
-        raise InputError(
-            f"answers: judged by intents that are not in the rubric {loaded.name}:"
-            f" {choices(unknown)}"
-        )
     builder = PromptBuilder(loaded)
 
     def prompt_sha256(answer: JudgedAnswer) -> str:
         facts = answer.sample.metadata
+        intent = loaded.intent_id(facts["intent"])
         language = loaded.language_code(options.get("judge_language") or facts["language"])
-        return builder.build(facts["intent"], language, question="", reference="", answer="").sha256
+        return builder.build(intent, language, question="", reference="", answer="").sha256
 
     for answer in found:
         _refuse_other_prompts(answer, loaded.sha256, prompt_sha256(answer))

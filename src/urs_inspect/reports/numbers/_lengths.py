@@ -39,22 +39,15 @@ def length_ratios(scores: OrderedScores, answers: pd.DataFrame) -> pd.DataFrame:
         as much or more. Lengths are in characters; questions with an empty answer do not count.
     """
     doublings = _doublings(scores, answers)
-    rows = {}
-    for place, model in enumerate(scores.table.models):
-        differences = doublings[:, place] - doublings[:, 0]
-        differences = differences[~np.isnan(differences)]
-        usual = math.nan
-        if len(differences):
-            usual = float(np.median(differences))
-        not_longer = int((differences <= 0).sum())
-        not_shorter = int((differences >= 0).sum())
-        rows[model] = (2**usual, min(not_longer, not_shorter), len(differences))
-    return pd.DataFrame.from_dict(
-        rows,
-        orient="index",
-        columns=["length_ratio", "length_overlap", "length_questions"],
-        dtype=object,
-    )
+    longer = pd.DataFrame(doublings - doublings[:, [0]], columns=list(scores.table.models))
+    not_longer = (longer <= 0).sum()
+    not_shorter = (longer >= 0).sum()
+    columns = {
+        "length_ratio": 2 ** longer.median(),
+        "length_overlap": np.minimum(not_longer, not_shorter),
+        "length_questions": longer.count(),
+    }
+    return pd.DataFrame(columns, dtype=object)
 
 
 def _doublings(scores: OrderedScores, answers: pd.DataFrame) -> Any:
