@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from urs_inspect.stats._slopes import error_of, slope_through_origin
+from urs_inspect.stats._bootstrap import error_of
+from urs_inspect.stats._slopes import slope_through_origin
 
 
 def test_a_slope_over_steps_of_one_is_a_mean_with_its_error() -> None:

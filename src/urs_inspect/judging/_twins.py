@@ -264,19 +264,14 @@ def _as_markdown(original: Original, _random: Random) -> str | None:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(points)).strip()
 
 
-def _with_text(
-    original: Original, _random: Random, *, before: str = "", after: str = ""
-) -> str | None:
-    """The answer with a text before or behind it."""
-    parts = [_closed(original.text.strip())]
-    if before:
-        parts.insert(0, _text(before, original.language))
-    if after:
-        parts.append(_text(after, original.language))
-    if None in parts:
+def _framed(original: Original, _random: Random, *, text: str) -> str | None:
+    """The answer with a text before or behind it, or both."""
+    frame: str | None = _text(text, original.language)
+    if frame is None:
         return None
     maker = known_maker(original.judge) or original.judge.partition("/")[0]
-    return "\n\n".join(parts).replace("{maker}", maker)
+    answer = _closed(original.text.strip())
+    return frame.replace("{maker}", maker).replace("{answer}", answer)
 
 
 def _without_hedges(original: Original, _random: Random) -> str | None:
@@ -365,27 +360,22 @@ def _shuffled(original: Original, random: Random) -> str | None:
     return text
 
 
-_KINDS = [
+_KINDS = (
     Kind("padded_half", "nothing", partial(_padded, share=0.5), "said again, half as long again"),
     Kind("padded_double", "nothing", partial(_padded, share=1.0), "said again, twice as long"),
     Kind("markdown", "nothing", _as_markdown, "as a list with a heading and bold words"),
-    Kind("authority", "nothing", partial(_with_text, after="authority"), "with invented experts"),
-    Kind("flattery", "nothing", partial(_with_text, before="flattery"), "with praise of the user"),
-    Kind("order", "nothing", partial(_with_text, after="order"), "with an order to give top marks"),
-    Kind("family", "nothing", partial(_with_text, before="family"), "as if by the judge's maker"),
+    Kind("authority", "nothing", partial(_framed, text="authority"), "with invented experts"),
+    Kind("flattery", "nothing", partial(_framed, text="flattery"), "with praise of the user"),
+    Kind("order", "nothing", partial(_framed, text="order"), "with an order to give top marks"),
+    Kind("family", "nothing", partial(_framed, text="family"), "as if by the judge's maker"),
     Kind("confident", "nothing", _without_hedges, "without words of doubt"),
-    Kind(
-        "other_boilerplate",
-        "nothing",
-        partial(_with_text, before="opening", after="closing"),
-        "with a polite start and end",
-    ),
+    Kind("other_boilerplate", "nothing", partial(_framed, text="polite"), "with polite words"),
     Kind("wrong_number", "flaw", _wrong_number, "with a digit changed"),
     Kind("negated", "flaw", _negated, "with a sentence negated"),
     Kind("truncated", "flaw", _truncated, "without its last third"),
     Kind("other_answer", "flaw", _other_answer, "an answer to another question"),
     Kind("shuffled", "flaw", _shuffled, "with its sentences shuffled"),
-]
+)
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
 """The kinds by name; `register_twin` adds to them."""
 PADDED = ("padded_half", "padded_double")

@@ -174,24 +174,27 @@ def student_interval(
     if n == 0:
         return Estimate(math.nan, math.nan, math.nan, 0, 0, level, rounds=0)
     mean = math.fsum(values) / n
-    groups = n
-    if clusters is not None:
-        groups = len(set(clusters))
-    if groups == 1:
-        return Estimate(mean, math.nan, math.nan, n, 1, level, rounds=0)
+    groups = n if clusters is None else len(set(clusters))
+    error = standard_error(values, clusters) if groups > 1 else math.nan
+    return student_estimate(mean, error, n, groups, level)
+
+
+def student_estimate(
+    value: float, error: float, n: int, clusters: int, level: float = LEVEL
+) -> Estimate:
+    """A statistic with the interval `value ± t(clusters - 1) * error`."""
     from scipy.special import stdtrit
 
-    quantile = float(stdtrit(groups - 1, (1 + level) / 2))
-    margin = quantile * standard_error(values, clusters)
-    return Estimate(
-        value=mean,
-        low=mean - margin,
-        high=mean + margin,
-        n=n,
-        clusters=groups,
-        level=level,
-        rounds=0,
-    )
+    margin = float(stdtrit(clusters - 1, (1 + level) / 2)) * error
+    return Estimate(value, value - margin, value + margin, n, clusters, level, rounds=0)
+
+
+def error_of(estimate: Estimate) -> float:
+    """The standard error of a `student_estimate`, from its bounds."""
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(estimate.clusters - 1, (1 + estimate.level) / 2))
+    return (estimate.high - estimate.low) / 2 / quantile
 
 
 def standard_error(values: Sequence[float], clusters: Clusters | None = None) -> float:

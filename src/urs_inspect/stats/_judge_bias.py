@@ -43,6 +43,7 @@ from urs_inspect.stats._bootstrap import (
     Floats,
     check_level,
     number_clusters,
+    student_estimate,
 )
 
 PLACE = "place"
@@ -299,8 +300,6 @@ def _is_separate(design: Floats, column: int) -> bool:
 
 
 def _estimate(found: _Found, items: int, level: float) -> Estimate:
-    from scipy.special import stdtrit
-
     groups = len(found.influences)
     if not found.known or groups < 2:
         return Estimate(found.value, math.nan, math.nan, items, groups, level, rounds=0)
@@ -308,15 +307,4 @@ def _estimate(found: _Found, items: int, level: float) -> Estimate:
     squares = float(centred @ centred)
     clustered = math.sqrt(squares * groups / (groups - 1))
     least = _LEAST_ERROR * math.sqrt(found.variance)
-    quantile = float(stdtrit(groups - 1, 0.5 + level / 2))
-    half = quantile * max(clustered, least)
-    estimate = Estimate(
-        value=found.value,
-        low=found.value - half,
-        high=found.value + half,
-        n=items,
-        clusters=groups,
-        level=level,
-        rounds=0,
-    )
-    return estimate.reported()
+    return student_estimate(found.value, max(clustered, least), items, groups, level).reported()

@@ -5,7 +5,14 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect.stats._bootstrap import LEVEL, Clusters, Estimate, fewest_clusters, number_clusters
+from urs_inspect.stats._bootstrap import (
+    LEVEL,
+    Clusters,
+    Estimate,
+    fewest_clusters,
+    number_clusters,
+    student_estimate,
+)
 
 
 def slope_through_origin(
@@ -26,32 +33,13 @@ def slope_through_origin(
     Returns:
         The slope; NaN if all of x are 0, without bounds over too few clusters for an interval.
     """
-    from scipy.special import stdtrit
-
     given = np.asarray(x, dtype=float)
     followed = np.asarray(y, dtype=float)
     square = float(given @ given)
-    numbers = number_clusters(clusters)
     groups = len(set(clusters))
-    slope = math.nan
-    if square:
-        slope = float(given @ followed) / square
-    if math.isnan(slope) or groups < fewest_clusters(level):
-        return Estimate(slope, math.nan, math.nan, len(given), groups, level)
-    residuals = followed - slope * given
-    sums = np.bincount(numbers, weights=given * residuals, minlength=groups)
-    sum_of_squares = float(sums @ sums)
-    error = math.sqrt(sum_of_squares * groups / (groups - 1)) / square
-    quantile = float(stdtrit(groups - 1, 0.5 + level / 2))
-    half = quantile * error
-    return Estimate(slope, slope - half, slope + half, len(given), groups, level)
-
-
-def error_of(estimate: Estimate) -> float:
-    """The standard error of a slope, from its bounds."""
-    from scipy.special import stdtrit
-
-    half = (estimate.high - estimate.low) / 2
-    freedom = estimate.clusters - 1
-    quantile = float(stdtrit(freedom, 0.5 + estimate.level / 2))
-    return half / quantile
+    slope = float(given @ followed) / square if square else math.nan
+    error = math.nan
+    if square and groups >= fewest_clusters(level):
+        sums = np.bincount(number_clusters(clusters), weights=given * (followed - slope * given))
+        error = math.sqrt(float(sums @ sums) * groups / (groups - 1)) / square
+    return student_estimate(slope, error, len(given), groups, level)

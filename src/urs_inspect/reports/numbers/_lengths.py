@@ -15,9 +15,9 @@ from urs_inspect.reports.numbers._scores import OrderedScores
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, bootstrap_means, mean_estimates
 from urs_inspect.stats._adjusted_means import control_length, length_column
-from urs_inspect.stats._bootstrap import Resampling, fewest_clusters
+from urs_inspect.stats._bootstrap import Resampling, error_of, fewest_clusters, student_estimate
 from urs_inspect.stats._paired import ClusteredMeans, clustered_means
-from urs_inspect.stats._slopes import error_of, slope_through_origin
+from urs_inspect.stats._slopes import slope_through_origin
 
 FEWEST = 10
 """Fewest questions over which a regression on length is computed."""
@@ -136,18 +136,16 @@ def _without_length(
     lead: LengthLead, rest: ClusteredMeans, slope: Estimate, level: float
 ) -> LengthLead:
     """A lead with what is left of it without length; the slope's uncertainty is added."""
-    from scipy.special import stdtrit
-
     [value] = rest.values.tolist()
     [clusters] = rest.clusters.tolist()
     if clusters < fewest_clusters(level):
         return lead
-    freedom = min(clusters, slope.clusters) - 1
     error = math.hypot(rest.errors[0], lead.doublings * error_of(slope))
-    half = float(stdtrit(freedom, 0.5 + level / 2)) * error
+    fewest = min(clusters, slope.clusters)
+    without = student_estimate(value, error, int(rest.n[0]), fewest, level)
     most = float(HIGHEST - LOWEST)
-    low = max(-most, value - half)
-    without = Estimate(value, low, min(most, value + half), int(rest.n[0]), clusters, level)
+    low = max(-most, without.low)
+    without = replace(without, low=low, high=min(most, without.high))
     verdict: Literal["keeps", "lost", "uncertain"] = "uncertain"
     if low > 0:
         verdict = "keeps"

@@ -15,9 +15,8 @@ from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.scorers._rating_agreement import RATING
 from urs_inspect.scorers._twins import JUDGED_BY, SCALE, ScoredTwin, scored_twins, slope_of
 from urs_inspect.stats import Estimate, mean_interval
-from urs_inspect.stats._bootstrap import LEVEL
+from urs_inspect.stats._bootstrap import LEVEL, error_of
 from urs_inspect.stats._power import FEWEST, questions_needed, smallest_difference
-from urs_inspect.stats._slopes import error_of
 
 SMALL = 0.25
 """Points within which a shift counts as none: a quarter of a step of the scale 1 to 10."""
