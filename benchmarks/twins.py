@@ -41,7 +41,7 @@ from urs_inspect.judging._twins import KINDS, Original, make_twin
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.reports.numbers._twins import twins_of
-from urs_inspect.scorers._twins import ScoredTwin
+from urs_inspect.scorers._twins import FIELDS, SHIFT
 from urs_inspect.stats._bootstrap import Floats
 
 SAMPLE = Path(__file__).parents[1] / "src/urs_inspect/datasets/urs_sample.jsonl"
@@ -153,7 +153,7 @@ def one_lead(case: Case, questions: int, answers: int, seed: int) -> str:
 
 def padded_twins(
     level: Floats, doublings: Floats, case: Case, answers: int, generator: np.random.Generator
-) -> list[ScoredTwin]:
+) -> pd.DataFrame:
     """Padded twins of some answers of B, each at most three times, and what B lacks of A."""
     twins = []
     of_b = min(3 * len(level), answers)
@@ -163,10 +163,8 @@ def padded_twins(
         for kind, added in PADDING.items():
             final = judged(level[chosen, model], doublings[chosen, model] + added, case, generator)
             for place, shift in zip(chosen, final - start, strict=True):
-                twins.append(
-                    ScoredTwin(kind, f"{name}/{place}", f"question {place:05}", shift, added)
-                )
-    return twins
+                twins.append((kind, place, name, f"question {place:05}", added, shift))
+    return pd.DataFrame(twins, columns=[*FIELDS, SHIFT])
 
 
 def _header() -> EvalLog:
@@ -227,8 +225,8 @@ def one_judge(bias: str, points: float, twins: int, seed: int) -> str:
         start, final = np.clip(
             np.rint(level + np.array([0, paid]) + JUDGE_NOISE * generator.standard_normal(2)), 1, 10
         )
-        scored.append(ScoredTwin(kind.name, place, str(place), float(final - start), doublings))
-    return twins_of(_header(), scored).kinds[0].verdict
+        scored.append((kind.name, place, "p/a", str(place), doublings, float(final - start)))
+    return twins_of(_header(), pd.DataFrame(scored, columns=[*FIELDS, SHIFT])).kinds[0].verdict
 
 
 def power(simulations: int, seed: int) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from inspect_ai import Task
@@ -37,7 +38,7 @@ from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._twins import KindShift, Twins, read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
 from urs_inspect.reports.words._twins import twins_section, twins_sections
-from urs_inspect.scorers._twins import ScoredTwin, scored_twins
+from urs_inspect.scorers._twins import FIELDS, SHIFT, scored_twins
 from urs_inspect.tasks.judge_twins import draw_answers
 
 RESTATED = (
@@ -125,8 +126,18 @@ def test_epochs_are_averaged_and_answers_drawn_twice_are_one() -> None:
         (text(1, "padded_double"), 5.0),
     ]
     scored = scored_twins(epochs)
-    assert [twin.shift for twin in scored] == [2.5, 0.0]
-    assert len({twin.answer for twin in scored}) == 1
+    assert scored["shift"].tolist() == [2.5, 0.0]
+    assert len(scored[["model", "question"]].drop_duplicates()) == 1
+
+
+def shifted(shifts: dict[str, list[float]], doublings: float = 0.1) -> pd.DataFrame:
+    """Twins of so many answers to different questions, with their shifts by kind."""
+    rows = [
+        (kind, place, "m", f"q{place}", doublings, shift)
+        for kind, own in shifts.items()
+        for place, shift in enumerate(own)
+    ]
+    return pd.DataFrame(rows, columns=[*FIELDS, SHIFT])
 
 
 @pytest.mark.parametrize(
@@ -152,8 +163,7 @@ def test_twins_without_any_shift_show_less_where_they_are_few(
     log = twins(tmp_path, logs, n=6)
     assert log.eval.metadata is not None
     log.eval.metadata["scale"] = list(scale)
-    alike = [ScoredTwin("padded_double", place, f"q{place}", 0.0, 1.0) for place in range(number)]
-    found = twins_of(log, alike)
+    found = twins_of(log, shifted({"padded_double": [0.0] * number}, doublings=1.0))
     [kind] = found.kinds
     assert kind.verdict == verdict and kind.more == more
     assert kind.shift.high == pytest.approx(high, abs=5e-4, nan_ok=True)
@@ -168,10 +178,7 @@ def test_as_many_answers_as_are_named_show_a_shift_that_counts(logs: Path, tmp_p
     log.eval.metadata["equal_to_original"] = {"order/en": 10}
 
     def shifts(number: int) -> KindShift:
-        alternating = [
-            ScoredTwin("order", place, f"q{place}", float((-1) ** place), 0.1)
-            for place in range(number)
-        ]
+        alternating = shifted({"order": [float((-1) ** place) for place in range(number)]})
         return twins_of(log, alternating).kinds[0]
 
     few = shifts(30)
@@ -658,14 +665,10 @@ def of_kinds(logs: Path, tmp_path: Path, *, spread: dict[str, int]) -> tuple[Twi
     log = twins(tmp_path, logs, n=6)
     assert log.eval.metadata is not None
     log.eval.metadata["equal_to_original"] = {"negated/en": 5, "negated/zh": 1, "order/en": 2}
-    found = twins_of(
-        log,
-        [
-            ScoredTwin(kind, place, f"q{place}", points * (-1.0) ** place, 0.1)
-            for kind, points in spread.items()
-            for place in range(40)
-        ],
-    )
+    shifts = {
+        kind: [points * (-1.0) ** place for place in range(40)] for kind, points in spread.items()
+    }
+    found = twins_of(log, shifted(shifts))
     return found, " ".join(twins_section(found).notes)
 
 

@@ -197,7 +197,7 @@ def _made_again(scorer: str, options: Mapping[str, Any]) -> Judging:
     try:
         registry_create("scorer", scorer, **options)
     except Exception as error:  # a scorer may raise anything
-        [reason, *_] = [*str(error).splitlines(), type(error).__name__]
+        reason = str(error).partition("\n")[0] or type(error).__name__
         raise InputError(f"the scorer {short(scorer)} cannot be made again: {reason}") from error
     return Judging(scorer, options)
 

@@ -1,9 +1,8 @@
 """`judge_twins`: scores of twins, less those of the answers that the twins are made of."""
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
@@ -12,10 +11,13 @@ from inspect_ai.util import registry_create
 from urs_inspect.judging._scores import number
 from urs_inspect.judging._twins import PADDED
 from urs_inspect.rubrics import FINAL
-from urs_inspect.scorers._metrics import mean, number_of, value_of
+from urs_inspect.scorers._metrics import number_of, value_of
 from urs_inspect.scorers._rating_agreement import RATING
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._slopes import slope_through_origin
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TWIN = "twin"
 """Key of a sample's metadata: the kind of the twin, or `ORIGINAL`."""
@@ -32,6 +34,10 @@ SCALE = "scale"
 """Key of a log's metadata: lowest and highest score."""
 JUDGE_LANGUAGE = "judge_language"
 """Key of a log's metadata: language of the judge's prompts; None for that of each answer."""
+FIELDS = [TWIN, PAIR, "model", "question", DOUBLINGS]
+"""Keys of a sample's metadata that scored twins have as columns."""
+SHIFT = "shift"
+"""Column of scored twins: the score less that of the answer."""
 SLOPE = "per doubling"
 """Row of what padding moves the score by for each doubling of the length."""
 
@@ -80,52 +86,38 @@ def twin_shifts(kinds: list[str]) -> Metric:
         twins = scored_twins(
             (score.sample_metadata or {}, number_of(score, keys[0])) for score in scores
         )
-        rows = {kind: mean([twin.shift for twin in twins if twin.kind == kind]) for kind in kinds}
-        padded = [twin for kind in PADDED for twin in twins if twin.kind == kind]
-        if padded:
+        means = twins.groupby(TWIN)[SHIFT].mean()
+        rows = {kind: float(means.get(kind, math.nan)) for kind in kinds}
+        padded = twins[twins[TWIN].isin(PADDED)]
+        if len(padded):
             rows[SLOPE] = slope_of(padded).value
         return rows
 
     return compute
 
 
-class ScoredTwin(NamedTuple):
-    """A twin with a score, of an answer with a score."""
-
-    kind: str
-    answer: object  # which answer it is made of
-    question: str  # id of it
-    shift: float  # score of the twin less that of the answer
-    doublings: float  # binary logarithm of the twin's length over the answer's
-
-
-def scored_twins(judged: Iterable[tuple[Mapping[str, Any], float]]) -> list[ScoredTwin]:
+def scored_twins(judged: Iterable[tuple[Mapping[str, Any], float]]) -> "pd.DataFrame":
     """The twins that have a score, of answers that have one; of several epochs the mean.
 
     Args:
         judged: Metadata of each sample, and its score; NaN without one.
+
+    Returns:
+        A row for each twin: kind, number, model and question of its answer, doublings of the
+        length, and `shift`, its score less that of the answer.
     """
-    finals = defaultdict[tuple[object, str], list[float]](list)
-    about: dict[tuple[object, str], Mapping[str, Any]] = {}
-    for facts, final in judged:
-        if not math.isnan(final):
-            text = (facts[PAIR], facts[TWIN])
-            finals[text].append(final)
-            about[text] = facts
-    twins = []
-    for (pair, kind), facts in about.items():
-        if kind != ORIGINAL and (pair, ORIGINAL) in finals:
-            shift = mean(finals[pair, kind]) - mean(finals[pair, ORIGINAL])
-            question = str(facts["question"])
-            answer = (facts["model"], question)
-            twins.append(ScoredTwin(kind, answer, question, shift, facts[DOUBLINGS]))
-    return twins
+    import pandas as pd
+
+    rows = [[*(facts[key] for key in FIELDS), final] for facts, final in judged]
+    texts = pd.DataFrame(rows, columns=[*FIELDS, SHIFT]).astype({SHIFT: float})
+    means = texts.dropna().groupby(FIELDS, sort=False, as_index=False).mean()
+    is_original = means[TWIN] == ORIGINAL
+    start = means[is_original].set_index(PAIR)[SHIFT]
+    twins = means[~is_original]
+    shifts = twins[SHIFT] - twins[PAIR].map(start)
+    return twins.assign(**{SHIFT: shifts}).dropna()
 
 
-def slope_of(padded: Sequence[ScoredTwin]) -> Estimate:
+def slope_of(padded: "pd.DataFrame") -> Estimate:
     """What each doubling of the length adds."""
-    return slope_through_origin(
-        [twin.doublings for twin in padded],
-        [twin.shift for twin in padded],
-        [twin.question for twin in padded],
-    )
+    return slope_through_origin(padded[DOUBLINGS], padded[SHIFT], list(padded["question"]))

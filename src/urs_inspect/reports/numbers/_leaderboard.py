@@ -274,10 +274,7 @@ def _ranking(
         models.append({**row, **facts, **lacking, **ratios[name]})
         length_bins.append(_length_bins(answers_of_model).assign(model=name))
     criteria = tuple(in_order(table.criteria, rubric.criteria))
-    by_people = None
-    if rated is not None:
-        human, matched = rated
-        by_people = people_slope(matched, answers, human)
+    by_people = people_slope(answers, *rated) if rated else None
     paid = by_people if twins is None else twins.slope
     common_questions = table.facts.index[scores.common]
     common = answers[answers["question"].isin(common_questions)]

@@ -154,7 +154,7 @@ def _without_length(
     return lead._replace(without=without, verdict=verdict)
 
 
-def people_slope(matched: Matched, answers: pd.DataFrame, human: HumanRatings) -> Estimate | None:
+def people_slope(answers: pd.DataFrame, human: HumanRatings, matched: Matched) -> Estimate | None:
     """What each doubling of the length adds to the judge's score beyond people's ratings.
 
     The slope, within models, of (score - people's mean rating on the judge's scale) on log length,

@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import pandas as pd
 from inspect_ai.log import EvalLog, EvalSample
 
 from urs_inspect.judging._twins import KINDS, PADDED, Effect
@@ -13,7 +14,15 @@ from urs_inspect.logs._files import read_log
 from urs_inspect.logs._scores import last_score, role_models, value_of
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.scorers._rating_agreement import RATING
-from urs_inspect.scorers._twins import JUDGED_BY, SCALE, ScoredTwin, scored_twins, slope_of
+from urs_inspect.scorers._twins import (
+    DOUBLINGS,
+    JUDGED_BY,
+    SCALE,
+    SHIFT,
+    TWIN,
+    scored_twins,
+    slope_of,
+)
 from urs_inspect.stats import Estimate, mean_interval
 from urs_inspect.stats._bootstrap import LEVEL, error_of
 from urs_inspect.stats._power import FEWEST, questions_needed, smallest_difference
@@ -123,26 +132,25 @@ def read_twins(log: EvalLog) -> Twins:
     return replace(twins_of(log, scored), unscored=len(without), reason=reason)
 
 
-def twins_of(log: EvalLog, scored: Sequence[ScoredTwin]) -> Twins:
+def twins_of(log: EvalLog, scored: pd.DataFrame) -> Twins:
     """What scored twins show; `log` is theirs."""
     about = log.eval.metadata or {}
     low, high = about.get(SCALE, _SCALE)
     left_out: Counter[str] = Counter()
     for key, count in about["equal_to_original"].items():
         left_out[key.partition("/")[0]] += count
-    names = dict.fromkeys([*KINDS, *left_out, *(twin.kind for twin in scored)])
-    kinds = []
-    for name in names:
-        own = [twin for twin in scored if twin.kind == name]
-        if own:
-            kinds.append(_shift(own, left_out[name], high - low))
-    padded = [twin for twin in scored if twin.kind in PADDED]
+    by_kind = {str(name): own for name, own in scored.groupby(TWIN)}
+    names = dict.fromkeys([*KINDS, *left_out, *by_kind])
+    kinds = [
+        _shift(name, by_kind[name], left_out[name], high - low) for name in names if name in by_kind
+    ]
+    padded = scored[scored[TWIN].isin(PADDED)]
     return Twins(
         judges=role_models(log).get("grader", (log.eval.model,)),
         log=log.model_copy(update={"samples": None}),
-        answers=len({twin.answer for twin in scored}),
+        answers=scored.groupby(["model", "question"]).ngroups,
         kinds=tuple(kinds),
-        slope=_slope(padded, high - low) if padded else None,
+        slope=_slope(padded, high - low) if len(padded) else None,
         scale=(float(low), float(high)),
         judged_by=str(about.get(JUDGED_BY, "intent_judge")),
         left_out={name: left_out[name] for name in names if left_out[name]},
@@ -160,11 +168,9 @@ def _score(sample: EvalSample) -> tuple[float, str]:
     return math.nan, sample.error.message if sample.error else ""
 
 
-def _shift(scored: Sequence[ScoredTwin], equal: int, width: float) -> KindShift:
+def _shift(name: str, scored: pd.DataFrame, equal: int, width: float) -> KindShift:
     """The mean shift of twins of one kind; `width` is that of the scale."""
-    name = scored[0].kind
-    shifts = [twin.shift for twin in scored]
-    shift = mean_interval(shifts, clusters=[twin.question for twin in scored])
+    shift = mean_interval(scored[SHIFT].tolist(), clusters=scored["question"].tolist())
     n = shift.n
     clusters = shift.clusters
     small = SMALL * width / (HIGHEST - LOWEST)
@@ -182,7 +188,7 @@ def _shift(scored: Sequence[ScoredTwin], equal: int, width: float) -> KindShift:
         title=known.title if known else name,
         effect=known.effect if known else "nothing",
         shift=shift,
-        gained=sum(points > 0 for points in shifts) / n,
+        gained=float((scored[SHIFT] > 0).mean()),
         smallest=smallest,
         equal=equal,
         needed=math.ceil(needed * (n + equal) / n),
@@ -190,13 +196,13 @@ def _shift(scored: Sequence[ScoredTwin], equal: int, width: float) -> KindShift:
     )
 
 
-def _slope(padded: Sequence[ScoredTwin], width: float) -> Estimate:
+def _slope(padded: pd.DataFrame, width: float) -> Estimate:
     """Points for each doubling of the length."""
     slope = slope_of(padded)
-    if slope.clusters < FEWEST or any(twin.shift for twin in padded):
+    if slope.clusters < FEWEST or padded[SHIFT].any():
         return slope
-    added = [twin.doublings for twin in padded]
-    unseen = _unseen(slope.clusters, width) * sum(added) / sum(part**2 for part in added)
+    added = padded[DOUBLINGS]
+    unseen = float(_unseen(slope.clusters, width) * added.sum() / (added**2).sum())
     return replace(slope, low=-unseen, high=unseen)
 
 

@@ -18,10 +18,6 @@ _TASTE = (
     "These scores cannot tell taste from substance: whether the judge likes length, or more text"
     " serves users."
 )
-_COLLINEAR = 0.9
-"""Share of the variance of log length between models above which a note says that intervals are
-wide because of it.
-"""
 _MEAN = number(2)
 _COUNT = number(0)
 _SIGNED = number(2, sign=True)
@@ -224,22 +220,15 @@ def _about_regression(regression: LengthRegression) -> list[str]:
     """What the regression gave, or why there is none."""
     if regression.slope is None:
         return [f"Nothing is computed: {_why_no_regression(regression)}."]
-    notes = [
+    left_out = counted(regression.left_out, "question")
+    return [
         f"Doubling the length of an answer goes with {_SIGNED(regression.slope)} points, question"
         " and model held fixed. By the regression: the mean less this slope times how much longer"
-        " the model's answers are than those of all models to the same question."
+        " the model's answers are than those of all models to the same question.",
+        f"{share(regression.by_model)} of the variance of log length lies between models: the"
+        " nearer to 100%, the less can length and model be separated, and the wider are intervals.",
+        f"{left_out} with an empty answer or an unknown length take no part in the slope.",
     ]
-    if regression.by_model > _COLLINEAR:
-        notes.append(
-            f"{share(regression.by_model)} of the variance of log length lies between models:"
-            " length and model can hardly be separated, so that intervals are wide."
-        )
-    if regression.left_out:
-        notes.append(
-            f"{counted(regression.left_out, 'question')} with an empty answer or an unknown length"
-            " take no part in the slope."
-        )
-    return notes
 
 
 def regression_section(regression: LengthRegression, place: int) -> Section:
