@@ -34,7 +34,8 @@ import numpy as np
 from urs_inspect.discrepancy._allocation import Allocator
 from urs_inspect.stats._adjusted import (
     JudgedBallots,
-    fit_rows,
+    design_of,
+    fit_design,
     rank_controlled,
     rank_corrected,
     style_differences,
@@ -608,7 +609,9 @@ def _loss(battles: Battles, styles: Floats, held_out: np.ndarray) -> float:
     learnt = battles.take(~held_out)
     test = battles.take(held_out)
     size = len(battles.players)
-    values = fit_rows(learnt, learnt.outcome, covariates=styles[~held_out]).values
+    values = fit_design(
+        design_of(learnt, styles[~held_out]), learnt.outcome, learnt.clusters
+    ).values
     gaps = values[test.first] - values[test.second] + styles[held_out] @ values[size:]
     return float((np.logaddexp(0, gaps) - test.outcome * gaps).mean())
 

@@ -18,7 +18,8 @@ from urs_inspect.stats._adjusted import (
     FEATURES,
     Coefficient,
     JudgedBallots,
-    fit_rows,
+    design_of,
+    fit_design,
     rank_controlled,
     rank_corrected,
     style_differences,
@@ -83,7 +84,11 @@ def styled(seed: int, size: int = 300, liking: float = 1.0) -> tuple[Battles, Fl
 def test_bounds_are_of_draws_half_of_which_are_without_the_prior() -> None:
     battles, styles = styled(7, size=40)
     found = rank_controlled(battles, styles, ["length"], rounds=200)
-    fit = fit_rows(battles, battles.outcome, covariates=styles / np.sqrt((styles**2).mean(axis=0)))
+    fit = fit_design(
+        design_of(battles, styles / np.sqrt((styles**2).mean(axis=0))),
+        battles.outcome,
+        battles.clusters,
+    )
     draws = influence_draws(fit.values, fit.influences, 200)
     draws = POINTS * np.concatenate([draws[::2] - fit.pull, draws[1::2]])
     assert (found.effects[0].low, found.effects[0].high) == pytest.approx(
@@ -98,7 +103,8 @@ def test_bounds_are_of_draws_half_of_which_are_without_the_prior() -> None:
 def test_the_pull_of_the_prior_is_that_of_fits_with_more_and_less_of_it() -> None:
     battles, _ = styled(7, size=4000)
     fit, less, more = (
-        fit_rows(battles, battles.outcome, prior=prior) for prior in (1.0, 0.99, 1.01)
+        fit_design(design_of(battles), battles.outcome, battles.clusters, prior=prior)
+        for prior in (1.0, 0.99, 1.01)
     )
     assert fit.pull == pytest.approx((more.values - less.values) / 0.02, rel=1e-3)
 
@@ -132,10 +138,11 @@ def test_it_is_the_most_likely_fit() -> None:
 def test_the_influence_of_an_instruction_is_what_leaving_it_out_changes() -> None:
     battles, styles = styled(1, size=600)
     battles = replace(battles, clusters=np.arange(600))
-    fit = fit_rows(battles, battles.outcome, covariates=styles)
+    fit = fit_design(design_of(battles, styles), battles.outcome, battles.clusters)
     for place in range(0, 600, 97):
         kept = np.arange(600) != place
-        without = fit_rows(battles.take(kept), battles.outcome[kept], covariates=styles[kept])
+        left = battles.take(kept)
+        without = fit_design(design_of(left, styles[kept]), left.outcome, left.clusters)
         assert fit.values - without.values == pytest.approx(
             fit.influences[place], rel=0.05, abs=1e-4
         )

@@ -142,11 +142,14 @@ def rank_corrected(
     tuned, excess, share = _control(ballots)
     people = np.where(voted, ballots.people, 0.0)
 
+    design = design_of(ballots)
+
     def fit(weight: float) -> Fit:
         known = weight * excess
-        return fit_rows(
-            ballots,
+        return fit_design(
+            design,
             people - known,
+            ballots.clusters,
             weights=voted.astype(np.float64),
             shared=share * known,
             prior=prior,
@@ -289,6 +292,9 @@ def rank_controlled(
     is worth.
     """
     how = Resampling(**options)
+    outcome = battles.outcome
+    clusters = battles.clusters
+    design = design_of(battles)
     skipped = tuple[str, ...]()
     if given is None:
         differs = np.asarray(styles.any(axis=0))
@@ -303,7 +309,7 @@ def rank_controlled(
         squares = styles**2
         scales = np.sqrt(squares.mean(axis=0))
         scaled = styles / scales
-        fit = fit_rows(battles, battles.outcome, covariates=scaled)
+        fit = fit_design(design_of(battles, scaled), outcome, clusters)
         values = fit.values[len(battles.players) :]
     elif set(given) != set(features):
         raise InputError(
@@ -314,15 +320,14 @@ def rank_controlled(
         coefficients_given = [given[name] for name in features]
         scales, values = np.array(coefficients_given).T
         log_odds = styles / scales @ values
-        fit = fit_rows(battles, battles.outcome, offset=log_odds)
-    plain = fit_rows(battles, battles.outcome)
+        fit = fit_design(design, outcome, clusters, offset=log_odds)
+    plain = fit_design(design, outcome, clusters)
     places, effects = _placed(battles, fit, plain, how)
     if given is not None:
         effect = _POINTS * values
         effects = np.tile(effect, (len(effects), 1))
     number = [len(battles)] * len(features)
-    instruction_ids = np.unique(battles.clusters)
-    instructions = [len(instruction_ids)] * len(features)
+    instructions = [len(np.unique(clusters))] * len(features)
     coefficients = map(Coefficient, scales.tolist(), values.tolist())
     return ControlledRanking(
         places=places,
@@ -351,43 +356,18 @@ class Fit:
         return float(variances.mean())
 
 
-def fit_rows(
-    ballots: Battles | JudgedBallots,
-    outcome: Floats,
-    *,
-    covariates: Floats | None = None,
-    weights: Floats | float = 1.0,
-    offset: Floats | float = 0.0,
-    shared: Floats | float = 0.0,
-    prior: float = PRIOR,
-) -> Fit:
-    """Fit strengths and coefficients by Newton's method as in `fit_counts`, with influences.
-
-    An influence is the score of an instruction's ballots times the inverse information. A score is
-    a residual divided by 1 - leverage, as in the HC3 sandwich (MacKinnon and White, 1985), without
-    which intervals of 60 votes are too narrow, plus what is `shared`. Outcomes may lie outside 0 to
-    1; `weights` say how often a ballot counts, `offset` which log odds are known; all have shape
-    (N,), the covariates (N, K).
-    """
+def design_of(ballots: Battles | JudgedBallots, covariates: Floats | None = None) -> "csr_array":
+    """A row per ballot: 1 for the first player, -1 for the second, then covariates, (N, P + K)."""
     from scipy.sparse import csr_array, hstack
 
-    size = len(outcome)
+    size = len(ballots.first)
     signs = np.repeat([1.0, -1.0], size)
     rows = np.tile(np.arange(size), 2)
     players = np.concatenate([ballots.first, ballots.second])
-    shape = (size, len(ballots.players))
-    design = csr_array((signs, (rows, players)), shape)
-    if covariates is not None:
-        design = hstack([design, csr_array(covariates)], format="csr")
-    return fit_design(
-        design,
-        outcome,
-        ballots.clusters,
-        weights=weights,
-        offset=offset,
-        shared=shared,
-        prior=prior,
-    )
+    design = csr_array((signs, (rows, players)), (size, len(ballots.players)))
+    if covariates is None:
+        return design
+    return hstack([design, csr_array(covariates)], format="csr")
 
 
 def fit_design(
@@ -400,9 +380,14 @@ def fit_design(
     shared: Floats | float = 0.0,
     prior: float = PRIOR,
 ) -> Fit:
-    """`fit_rows` of a design of shape (N, P + K), whatever its columns are.
+    """Fit strengths and coefficients by Newton's method as in `fit_counts`, with influences.
 
-    `clusters` are the numbers of the instructions, shape (N,); influences are in their order.
+    An influence is the score of an instruction's ballots times the inverse information. A score is
+    a residual divided by 1 - leverage, as in the HC3 sandwich (MacKinnon and White, 1985), without
+    which intervals of 60 votes are too narrow, plus what is `shared`. Outcomes may lie outside 0 to
+    1; `weights` say how often a ballot counts, `offset` which log odds are known. All have shape
+    (N,), and so have `clusters`, the numbers of the instructions, in whose order influences are.
+    The design has shape (N, P + K), whatever its columns are.
     """
     from scipy.sparse import csr_array
 

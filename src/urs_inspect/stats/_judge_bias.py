@@ -16,7 +16,7 @@ pair that differed in nothing else by one unit had been a tie. It keeps every va
 judge always decides one way, and weighs as much as one verdict.
 
 Intervals are Student's with C - 1 degrees of freedom over C questions and the clustered sandwich of
-`fit_rows` (residuals divided by 1 - leverage, as in HC3), times C / (C - 1). An error is at least
+`fit_design` (residuals divided by 1 - leverage, as in HC3), times C / (C - 1). An error is at least
 half of what it would be if all verdicts were independent: where a judge always decides one way,
 nothing is left to vary, and the sandwich alone would be certain of a value that the prior set.
 Intervals of differences from people use each question's influence on both fits. They hold jointly
