@@ -80,15 +80,11 @@ def corrected_headline(corrected: CorrectedMeans, short: Mapping[str, str]) -> s
 def corrected_warnings(corrected: CorrectedMeans, compared: ComparedModels) -> list[str]:
     """What casts doubt on the corrected means, or on the judge's beside them."""
     short = compared.short
-    confounded = _about_confounded(corrected, short)
-    lacking = ""
-    if not confounded:
-        lacking = _about_lacking(corrected, short)
     warnings = [
         _about_unlike(corrected, short),
-        confounded,
+        _about_confounded(corrected, short),
         corrected.human.doubt,
-        lacking,
+        _about_lacking(corrected, short),
         _about_order(corrected, compared.names, short),
         _about_lost_leads(corrected, compared),
     ]
@@ -103,8 +99,6 @@ def corrected_start(corrected: CorrectedMeans, compared: ComparedModels) -> list
     start = [headline, *(warning for warning in warnings if warning != headline)]
     if corrected.models:
         start += [_about_raters(corrected.raters), _about_worth(corrected, short)]
-        if corrected.confounded:
-            start.append(_about_lacking(corrected, short))
     start.append(_about_scale(corrected))
     return list(filter(None, start))
 
@@ -261,22 +255,21 @@ def _about_raters(raters: Sequence[str]) -> str:
 def _about_best(corrected: CorrectedMeans, short: Mapping[str, str]) -> str:
     """Which model is best by the corrected means."""
     mean = number(_digits(corrected))
-    means = corrected.means["corrected"][: len(corrected.models)]
+    means = corrected.over_all["corrected"]
     best, *others = corrected.models
     rated = counted(_rated_answers(corrected), "answer")
-    text = f"By means corrected with {_whose(corrected.raters, rated)}, "
+    basis = f"By means corrected with {_whose(corrected.raters, rated)},"
     if others and not any(corrected.raters):
-        text = (
+        basis = (
             "If the same people rated all models, which a file without raters cannot show, then by"
-            f" means corrected with their ratings of {rated} "
+            f" means corrected with their ratings of {rated}"
         )
-    highest = round(means[0].value, DIGITS)
-    equal = []
-    for name, each in zip(corrected.models, means, strict=True):
-        if round(each.value, DIGITS) == highest:
-            equal.append(name)
-    text += f"{listed([short[name] for name in equal])} {'share' if equal[1:] else 'has'} "
-    text += f"{'the highest mean, ' if others else 'a mean of '}{mean(means[0])}"
+    highest = round(means[best].value, DIGITS)
+    equal = [name for name in corrected.models if round(means[name].value, DIGITS) == highest]
+    verb = "share" if equal[1:] else "has"
+    what = "the highest mean, " if others else "a mean of "
+    names = listed([short[name] for name in equal])
+    text = f"{basis} {names} {verb} {what}{mean(means[best])}"
     pairs = corrected.pairs
     significant = pairs["verdict"].eq("significant") & pairs["first"].eq(best)
     beaten = set(pairs.loc[significant, "second"])
@@ -374,20 +367,23 @@ def _about_lost_leads(corrected: CorrectedMeans, compared: ComparedModels) -> st
     """Which leads by the judge's scores are not significant by the corrected means."""
     short = compared.short
     signed = number(_digits(corrected), sign=True)
-    rows = {frozenset((row.first, row.second)): row for row in corrected.pairs.itertuples()}
+    pairs = corrected.pairs
+    leads = pairs[pairs["better_by_judge"] != ""]
+    same_order = leads["first"] == leads["better_by_judge"]
+    is_significant = leads["verdict"] == "significant"
     lost = []
     by_holm = 0
-    for better, worse in compared.leads:
-        row: Any = rows.get(frozenset((better, worse)))
-        if row is None or (row.first == better and row.verdict == "significant"):
-            continue
+    row: Any
+    for row in leads[~(same_order & is_significant)].itertuples():
+        worse = row.second
         kept = row.difference
-        if row.first != better:
+        if row.first != row.better_by_judge:
+            worse = row.first
             kept = -row.difference
         if kept.low > 0 and row.verdict == "not distinguishable":
             by_holm += 1
         reverse = ", significantly reversed" if row.verdict == "significant" else ""
-        lost.append(f"{short[better]} over {short[worse]}, {signed(kept)}{reverse}")
+        lost.append(f"{short[row.better_by_judge]} over {short[worse]}, {signed(kept)}{reverse}")
     if not lost:
         return ""
     verb = "does" if len(lost) == 1 else "do"
@@ -398,9 +394,8 @@ def _about_lost_leads(corrected: CorrectedMeans, compared: ComparedModels) -> st
     if by_holm:
         have = "has" if by_holm == 1 else "have"
         text += (
-            f" {by_holm} of {len(lost)} {have} an interval above 0, but without"
-            " significance after correcting for"
-            f" {counted(len(corrected.pairs), 'comparison')} (Holm)."
+            f" {by_holm} of {len(lost)} {have} an interval above 0, but without significance after"
+            f" correcting for {counted(len(pairs), 'comparison')} (Holm)."
         )
     return text
 
