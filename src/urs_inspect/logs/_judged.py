@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from urs_inspect.judging._twins import language_of
 from urs_inspect.logs._files import PACKAGE, finished_logs, nothing_left, short_name
 from urs_inspect.logs._responses import ANSWERS_ONLY, NO_MODEL, ended
 from urs_inspect.logs._scores import UNJUDGED, last_judgement, number, role_models, value_of
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
+from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers._rating_agreement import RATING
 from urs_inspect.solvers._give_rating import URS_RUBRIC
 
@@ -37,7 +37,6 @@ _FILES = {INTENT_JUDGE: ("rubric", "prompt"), RATING_AGREEMENT: ("rubric",)}
 """Scorer -> those of its arguments that name a file of the judge's prompt."""
 _OF_PAIRS = frozenset({"pair_verdict", "pair_choice", "human_choice"})
 _UNUSED = ANSWERS_ONLY - {"scores"}
-_UNIT = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -141,19 +140,6 @@ def read_judged_answers(
         named = ", ".join(f"{way} ({counted(number, 'log')})" for way, number in ways.items())
         raise InputError(f"answers: judged in several ways, name logs of one: {named}")
     return found
-
-
-def scale_of(answers: Sequence[JudgedAnswer]) -> tuple[float, float]:
-    """Lowest and highest score of the scorer of some answers; of foreign numbers, those seen."""
-    judging = answers[0].judging
-    if judging.name == INTENT_JUDGE or judging.options.get("rubric"):
-        return float(LOWEST), float(HIGHEST)
-    if judging.name == RATING_AGREEMENT:
-        return float(judging.options.get("lowest", 1)), float(judging.options.get("highest", 5))
-    finals = {answer.final for answer in answers}
-    if finals <= {0.0, 0.5, 1.0}:
-        return _UNIT
-    return min(finals), max(finals)
 
 
 def _judging_of(log: EvalLog) -> Judging:

@@ -36,9 +36,8 @@ from urs_inspect.logs._judged import (
     JudgedAnswer,
     Judging,
     read_judged_answers,
-    scale_of,
 )
-from urs_inspect.rubrics import FINAL, load_rubric
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, rating_agreement
 from urs_inspect.scorers._rating_agreement import RATING
 from urs_inspect.scorers._twins import (
@@ -55,7 +54,7 @@ from urs_inspect.scorers._twins import (
 )
 from urs_inspect.solvers import give_rating
 from urs_inspect.solvers._answers import ANSWER, recorded_answer
-from urs_inspect.solvers._give_rating import load_named_rubric
+from urs_inspect.solvers._give_rating import load_named_rubric, scale_of
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.solvers._role_models import GRADER, models_with, roles_known
 from urs_inspect.stats._power import FEWEST
@@ -64,7 +63,7 @@ from urs_inspect.tasks._viewer import twins_viewer
 
 logger = getLogger(__name__)
 
-JUDGE_TWINS_VERSION = "3-C"
+JUDGE_TWINS_VERSION = "4-C"
 """The number changes when twins or prompts do, the letter when arguments do."""
 _DRAWS = 3
 """How often an answer is drawn at most."""
@@ -137,10 +136,10 @@ def judge_twins(
             **run.facts,
             JUDGED_BY: str(judging),
             JUDGE_LANGUAGE: judging.options.get("judge_language"),
-            SCALE: list(scale_of(found)),
+            SCALE: list(run.scale),
             "equal_to_original": dict(equal),
         },
-        viewer=twins_viewer(run.column, scale_of(found)),
+        viewer=twins_viewer(run.column, run.scale),
         **run.parts,
     )
 
@@ -150,6 +149,7 @@ class _Run(NamedTuple):
 
     sample: Callable[[JudgedAnswer, str], Sample]  # of a text in place of an answer
     column: str  # scorer and key of the score
+    scale: tuple[float, float]  # lowest and highest score
     parts: dict[str, Any]  # of the task
     facts: Mapping[str, object] = {}  # what identifies the prompts, for the log
 
@@ -172,6 +172,7 @@ def _by_intents(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     return _Run(
         sample=lambda answer, text: _recorded(answer, text, answer.sample.metadata),
         column=f"{INTENT_JUDGE}.{FINAL}",
+        scale=(LOWEST, HIGHEST),
         facts=rubric_facts(loaded),
         parts={
             "solver": recorded_answer(),
@@ -184,9 +185,14 @@ def _by_intents(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
 def _by_scorer(found: Sequence[JudgedAnswer], _structured: Structured) -> _Run:
     """Judged by a scorer that is not ours, as its log names it."""
     judging = found[0].judging
+    finals = {answer.final for answer in found}
+    scale = (min(finals), max(finals))
+    if finals <= {0.0, 0.5, 1.0}:
+        scale = (0.0, 1.0)
     return _Run(
         sample=lambda answer, text: _recorded(answer, text, {FACTS: answer.sample.metadata}),
         column=f"judged_again.{FINAL}",
+        scale=scale,
         parts={
             "solver": recorded_answer(),
             "scorer": judged_again(judging.scorer, dict(judging.options)),
@@ -205,6 +211,7 @@ def _by_rating(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     return _Run(
         sample=_rated,
         column=f"{RATING_AGREEMENT}.{RATING}",
+        scale=scale_of(loaded, options["lowest"], options["highest"]),
         facts=rubric_facts(loaded) if loaded else {},
         parts={
             "solver": give_rating(**options, structured=structured),
@@ -315,11 +322,10 @@ def _samples(
 
 def _other_text(answers: Sequence[JudgedAnswer], place: int) -> str:
     """The next answer to another question in the same language; empty if there is none."""
-    answer = answers[place]
-    for other in [*answers[place + 1 :], *answers[:place]]:
-        if other.id != answer.id and other.language == answer.language:
-            return other.text
-    return ""
+    own = answers[place]
+    others = [*answers[place + 1 :], *answers[:place]]
+    texts = (each.text for each in others if each.id != own.id and each.language == own.language)
+    return next(texts, "")
 
 
 def _judge_name(judging: Judging) -> str:
