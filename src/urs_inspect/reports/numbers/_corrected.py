@@ -201,14 +201,10 @@ def _rated_scores(
     rows = {name: row for row, name in enumerate(common)}
     ranked = table.models[: scores.ranked]
     models = {name: model for model, name in enumerate(ranked)}
-    people_means = []
-    for ratings in rated["ratings"]:
-        mean = np.mean(list(ratings.values()))
-        people_means.append(float(mean))
     places = rated.assign(
         row=rated["question"].map(rows),
         column=rated["model"].map(models),
-        people=people_means,
+        people=[float(np.mean(list(ratings.values()))) for ratings in rated["ratings"]],
     )
     skipped = {}
     for needed in _NEEDED:
@@ -318,17 +314,16 @@ def _confounded(rated: RatedScores, models: Sequence[int]) -> list[int]:
     """Models outside the largest group that enough ratings by the same people link."""
     if rated.raters is None or len(models) < 2:
         return []
+    from scipy.sparse.csgraph import connected_components
+
     shared_ratings = ratings_by_same_raters(rated.raters.shares.sum(axis=0))
-    linked = shared_ratings >= FEWEST_BY_SAME_RATERS
-    groups: list[list[int]] = []
-    for model in models:
-        reached = [group for group in groups if linked[model, group].any()]
-        groups = [group for group in groups if group not in reached]
-        groups.append(sorted({model}.union(*reached)))
-    largest = max(groups, key=len)
-    if len(largest) == 1:
+    linked = shared_ratings[np.ix_(models, models)] >= FEWEST_BY_SAME_RATERS
+    _, group_of = connected_components(linked, directed=False)
+    sizes = np.bincount(group_of)
+    if sizes.max() == 1:
         return list(models)
-    return [model for model in models if model not in largest]
+    largest = sizes.argmax()
+    return [model for model, group in zip(models, group_of, strict=True) if group != largest]
 
 
 def _compared(
@@ -379,11 +374,9 @@ def compare_means(
     each missing score were the lowest, and the highest.
     """
     pairs = []
-    for one, other in all_pairs(len(models)):
-        if means.values[one] >= means.values[other]:
-            pairs.append((one, other))
-        else:
-            pairs.append((other, one))
+    for pair in all_pairs(len(models)):
+        better, worse = sorted(pair, key=lambda model: -means.values[model])
+        pairs.append((better, worse))
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     own = np.eye(len(models))
     low, high = worst
@@ -398,11 +391,11 @@ def compare_means(
     tested = mean_differences(differences, pairs, resampling.level, worst=p_worst, scale=scale)
     better_by_judge = {frozenset(lead): lead[0] for lead in judged.leads}
     rows = []
-    for pair in tested:
-        names = (models[pair.first], models[pair.second])
-        better = better_by_judge.get(frozenset(names), "")
-        tests = (pair.difference, pair.p, pair.p_holm, pair.p_worst)
-        rows.append((*names, better, verdict_of(pair), *tests))
+    for found in tested:
+        names = (models[found.first], models[found.second])
+        name = better_by_judge.get(frozenset(names), "")
+        tests = (found.difference, found.p, found.p_holm, found.p_worst)
+        rows.append((*names, name, verdict_of(found), *tests))
     significant = [(pair.first, pair.second) for pair in tested if pair.significant]
     ranks = rank_intervals(len(models), significant)
     return pd.DataFrame(rows, columns=_PAIRS), ranks
@@ -468,20 +461,16 @@ def _from_all(
         sums.seed,
         drawn,
     )
-    spreads_of_models = above_mean[:, enough].std(axis=0)
-    spreads = [above_mean.std(), *spreads_of_models]
-    names_of_rated = ["", *(names[model] for model in enough)]
-    estimates = mean_estimates(differences)
-    p_of_differences = p_values(differences)
+    of_each = zip(
+        ["", *(names[model] for model in enough)],
+        mean_estimates(differences),
+        [above_mean.std(), *above_mean[:, enough].std(axis=0)],
+        p_values(differences),
+        strict=True,
+    )
     compared = []
-    for name, difference, spread, p in zip(
-        names_of_rated, estimates, spreads, p_of_differences, strict=True
-    ):
-        deviations = 0.0
-        if spread > 0:
-            deviations = abs(difference.value) / spread
-        least_p = _UNLIKE_P
-        if name:
-            least_p = _UNLIKE_P / len(enough)
+    for name, difference, spread, p in of_each:
+        deviations = abs(difference.value) / spread if spread > 0 else 0.0
+        least_p = _UNLIKE_P / len(enough) if name else _UNLIKE_P
         compared.append(FromAll(name, difference, deviations, float(p), least_p))
     return compared
