@@ -17,8 +17,7 @@ from urs_inspect.judging._twins import language_of
 from urs_inspect.logs._files import PACKAGE, finished_logs, nothing_left, short_name
 from urs_inspect.logs._responses import ANSWERS_ONLY, NO_MODEL, ended
 from urs_inspect.logs._scores import UNJUDGED, last_judgement, number, role_models, value_of
-from urs_inspect.rubrics import FINAL
-from urs_inspect.scorers._rating_agreement import RATING
+from urs_inspect.scorers._twins import FINALS
 from urs_inspect.solvers._give_rating import URS_RUBRIC
 
 TWINS_TASK = PACKAGE + "judge_twins"
@@ -251,12 +250,8 @@ def _answers(log: EvalLog, judged: Judging, again: Judging) -> list[JudgedAnswer
 def _judgement(sample: EvalSample, scorer: str) -> tuple[float, str]:
     """The number that a scorer gave a sample, not finite without one; hash of its prompt."""
     score = last_score(sample, scorer)
-    of_prompt = sample.metadata or {}
-    if scorer == INTENT_JUDGE:
-        final = value_of(score, FINAL)
-        of_prompt = (score.metadata if score else None) or {}
-    elif scorer == RATING_AGREEMENT:
-        final = value_of(score, RATING)
-    else:
-        final = number(score.value) if score else math.nan
-    return final, str(of_prompt.get("prompt_sha256") or "")
+    if score is None:
+        return math.nan, ""
+    final = value_of(score, FINALS[scorer]) if scorer in FINALS else number(score.value)
+    facts = {**(sample.metadata or {}), **(score.metadata or {})}
+    return final, str(facts.get("prompt_sha256") or "")

@@ -19,6 +19,8 @@ from urs_inspect.stats._slopes import slope_through_origin
 if TYPE_CHECKING:
     import pandas as pd
 
+FINALS = {"intent_judge": FINAL, "judged_again": FINAL, "rating_agreement": RATING}
+"""Scorers of twins, and the key of their final score."""
 TWIN = "twin"
 """Key of a sample's metadata: the kind of the twin, or `ORIGINAL`."""
 ORIGINAL = "original"

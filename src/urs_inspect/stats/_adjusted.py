@@ -365,9 +365,9 @@ def design_of(ballots: Battles | JudgedBallots, covariates: Floats | None = None
     rows = np.tile(np.arange(size), 2)
     players = np.concatenate([ballots.first, ballots.second])
     design = csr_array((signs, (rows, players)), (size, len(ballots.players)))
-    if covariates is None:
-        return design
-    return hstack([design, csr_array(covariates)], format="csr")
+    if covariates is not None:
+        design = hstack([design, csr_array(covariates)], format="csr")
+    return design
 
 
 def fit_design(

@@ -12,10 +12,10 @@ from inspect_ai.log import EvalLog, EvalSample
 from urs_inspect.judging._twins import KINDS, PADDED, Effect
 from urs_inspect.logs._files import read_log
 from urs_inspect.logs._scores import last_score, role_models, value_of
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
-from urs_inspect.scorers._rating_agreement import RATING
+from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.scorers._twins import (
     DOUBLINGS,
+    FINALS,
     JUDGED_BY,
     SCALE,
     SHIFT,
@@ -30,8 +30,6 @@ from urs_inspect.stats._power import FEWEST, questions_needed, smallest_differen
 SMALL = 0.25
 """Points within which a shift counts as none: a quarter of a step of the scale 1 to 10."""
 _SCALE = (float(LOWEST), float(HIGHEST))
-_FINALS = {"intent_judge": FINAL, "judged_again": FINAL, "rating_agreement": RATING}
-"""Scorers of twins, and their final score."""
 _UNUSED = frozenset({"events", "messages", "error_retries", "output", "store"})
 
 Verdict = Literal[
@@ -159,7 +157,7 @@ def twins_of(log: EvalLog, scored: pd.DataFrame) -> Twins:
 
 def _score(sample: EvalSample) -> tuple[float, str]:
     """The score of a twin by the scorer of the run, or NaN and why there is none."""
-    for scorer, key in _FINALS.items():
+    for scorer, key in FINALS.items():
         score = last_score(sample, scorer)
         if score is not None:
             judges = (score.metadata or {}).get("judges", ())
