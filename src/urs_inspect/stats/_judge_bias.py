@@ -263,25 +263,17 @@ def _fitted(
             design[number, place[row.second]] -= 1
         design[number, size:] = [1.0, row.length, row.lists]
     fit = fit_design(csr_array(design), outcome, questions)
-    found = {}
+    unknown = np.full(design.shape[1], math.nan)
     single = np.eye(design.shape[1])
+    weights = {}
     for number, name in enumerate(_COEFFICIENTS, start=size):
-        weights = None
-        if _is_separate(design, number):
-            weights = single[number]
-        found[name] = _of(fit, weights)
-    weights = None
-    if own is not None:
-        weights = np.pad(own, (0, len(_COEFFICIENTS)))
-    found[OWN] = _of(fit, weights)
-    return found
+        weights[name] = single[number] if _is_separate(design, number) else unknown
+    weights[OWN] = unknown if own is None else np.pad(own, (0, len(_COEFFICIENTS)))
+    return {name: _of(fit, those) for name, those in weights.items()}
 
 
-def _of(fit: Fit, weights: Floats | None) -> _Found:
-    """A sum of strengths and coefficients; unknown without weights."""
-    if weights is None:
-        nothing = np.full(len(fit.influences), math.nan)
-        return _Found(math.nan, nothing, math.nan)
+def _of(fit: Fit, weights: Floats) -> _Found:
+    """A sum of strengths and coefficients, by their weights; NaN of those that are NaN."""
     return _Found(
         value=float(fit.values @ weights),
         influences=fit.influences @ weights,
@@ -302,7 +294,8 @@ def _is_separate(design: Floats, column: int) -> bool:
 def _estimate(found: _Found, items: int, level: float) -> Estimate:
     groups = len(found.influences)
     if not found.known or groups < 2:
-        return Estimate(found.value, math.nan, math.nan, items, groups, level, rounds=0)
+        value = found.value if found.known else math.nan  # the NaN that equals itself
+        return Estimate(value, math.nan, math.nan, items, groups, level, rounds=0)
     centred = found.influences - found.influences.mean()
     squares = float(centred @ centred)
     clustered = math.sqrt(squares * groups / (groups - 1))
