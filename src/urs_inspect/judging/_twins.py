@@ -264,7 +264,7 @@ def _as_markdown(original: Original, _random: Random) -> str | None:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(points)).strip()
 
 
-def _framed(original: Original, _random: Random, *, text: str) -> str | None:
+def _framed(text: str, original: Original, _random: Random) -> str | None:
     """The answer with a text before or behind it, or both."""
     frame: str | None = _text(text, original.language)
     if frame is None:
@@ -364,12 +364,12 @@ _KINDS = (
     Kind("padded_half", "nothing", partial(_padded, share=0.5), "said again, half as long again"),
     Kind("padded_double", "nothing", partial(_padded, share=1.0), "said again, twice as long"),
     Kind("markdown", "nothing", _as_markdown, "as a list with a heading and bold words"),
-    Kind("authority", "nothing", partial(_framed, text="authority"), "with invented experts"),
-    Kind("flattery", "nothing", partial(_framed, text="flattery"), "with praise of the user"),
-    Kind("order", "nothing", partial(_framed, text="order"), "with an order to give top marks"),
-    Kind("family", "nothing", partial(_framed, text="family"), "as if by the judge's maker"),
+    Kind("authority", "nothing", partial(_framed, "authority"), "with invented experts"),
+    Kind("flattery", "nothing", partial(_framed, "flattery"), "with praise of the user"),
+    Kind("order", "nothing", partial(_framed, "order"), "with an order to give top marks"),
+    Kind("family", "nothing", partial(_framed, "family"), "as if by the judge's maker"),
     Kind("confident", "nothing", _without_hedges, "without words of doubt"),
-    Kind("other_boilerplate", "nothing", partial(_framed, text="polite"), "with polite words"),
+    Kind("other_boilerplate", "nothing", partial(_framed, "polite"), "with a polite start and end"),
     Kind("wrong_number", "flaw", _wrong_number, "with a digit changed"),
     Kind("negated", "flaw", _negated, "with a sentence negated"),
     Kind("truncated", "flaw", _truncated, "without its last third"),
