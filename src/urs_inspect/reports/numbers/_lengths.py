@@ -111,7 +111,8 @@ def length_leads(
     leads = []
     for place in range(1, scores.ranked):
         longer = doublings[:, [0]] - doublings[:, [place]]
-        points = np.where(np.isnan(longer), np.nan, finals[:, [0]] - finals[:, [place]])
+        ahead = finals[:, [0]] - finals[:, [place]]
+        points = np.where(np.isnan(longer), np.nan, ahead)
         if np.isnan(longer).all():
             continue
         lead = float(np.nanmean(points))
@@ -162,13 +163,16 @@ def people_slope(answers: pd.DataFrame, human: HumanRatings, matched: Matched) -
     hardly differ.
     """
     texts = answers[answers["answer_length"] > 0]
-    by_answer = np.log2(texts["answer_length"]).groupby([texts["model"], texts["question"]])
-    rated = matched.answers.join(by_answer.mean().rename("doublings"), on=["model", "question"])
+    answer = ["model", "question"]
+    doublings = texts.assign(doublings=np.log2(texts["answer_length"]))
+    means = doublings.groupby(answer)["doublings"].mean()
+    rated = matched.answers.join(means, on=answer)
     people = np.array([np.mean(list(ratings.values())) for ratings in rated["ratings"]])
     rated["beyond"] = rated["score"] - on_scale_of_judge(people, human.scale)
     rated = rated.dropna(subset=["doublings", "beyond"])
     both = rated[["doublings", "beyond"]].astype(float)
-    within = both - both.groupby(rated["model"]).transform("mean")
+    of_model = both.groupby(rated["model"]).transform("mean")
+    within = both - of_model
     if len(within) < FEWEST or within["doublings"].std() < _LEAST_SPREAD:
         return None
     return slope_through_origin(within["doublings"], within["beyond"], list(rated["cluster"]))
