@@ -35,7 +35,7 @@ from urs_inspect.logs._judged import JudgedAnswer, read_judged_answers
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
-from urs_inspect.reports.numbers._twins import KindShift, Twins, read_twins, twins_of
+from urs_inspect.reports.numbers._twins import Twins, read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
 from urs_inspect.reports.words._twins import twins_section, twins_sections
 from urs_inspect.scorers._twins import FIELDS, SHIFT, scored_twins
@@ -141,14 +141,14 @@ def shifted(shifts: dict[str, list[float]], doublings: float = 0.1) -> pd.DataFr
 
 
 @pytest.mark.parametrize(
-    ("number", "scale", "high", "verdict", "more"),
+    ("number", "scale", "high", "verdict"),
     [
-        (10, (1, 10), 0.308, "cannot tell", 13),  # 1 - 0.025 ** (1 / 10); up to 13, it is over 1/4
-        (60, (1, 10), 0.060, "adds nothing", None),
-        (60, (0, 1), 0.060, "cannot tell", 131),  # up to 131, it is over 1/36
-        (200, (0, 1), 0.018, "adds nothing", None),
-        (200, (0, 0.5), 0.009, "adds nothing", None),
-        (5, (1, 10), math.nan, "too few", None),
+        (10, (1, 10), 0.308, "cannot tell"),  # 1 - 0.025 ** (1 / 10), which is over 1/4
+        (60, (1, 10), 0.060, "adds nothing"),
+        (60, (0, 1), 0.060, "cannot tell"),  # over 1/36
+        (200, (0, 1), 0.018, "adds nothing"),
+        (200, (0, 0.5), 0.009, "adds nothing"),
+        (5, (1, 10), math.nan, "too few"),
     ],
 )
 def test_twins_without_any_shift_show_less_where_they_are_few(
@@ -158,33 +158,17 @@ def test_twins_without_any_shift_show_less_where_they_are_few(
     scale: tuple[float, float],
     high: float,
     verdict: str,
-    more: int | None,
 ) -> None:
     log = twins(tmp_path, logs, n=6)
     assert log.eval.metadata is not None
     log.eval.metadata["scale"] = list(scale)
     found = twins_of(log, shifted({"padded_double": [0.0] * number}, doublings=1.0))
     [kind] = found.kinds
-    assert kind.verdict == verdict and kind.more == more
+    assert kind.verdict == verdict
     assert kind.shift.high == pytest.approx(high, abs=5e-4, nan_ok=True)
     assert found.slope is not None
     if verdict != "too few":
         assert found.slope.high == pytest.approx(kind.shift.high)
-
-
-def test_as_many_answers_as_are_named_show_a_shift_that_counts(logs: Path, tmp_path: Path) -> None:
-    log = twins(tmp_path, logs, n=30)
-    assert log.eval.metadata is not None
-    log.eval.metadata["equal_to_original"] = {"order/en": 10}
-
-    def shifts(number: int) -> KindShift:
-        alternating = shifted({"order": [float((-1) ** place) for place in range(number)]})
-        return twins_of(log, alternating).kinds[0]
-
-    few = shifts(30)
-    assert few.verdict == "cannot tell" and few.more is not None
-    needed = round(few.more * 30 / 40)  # of 40 answers, 30 had a twin
-    assert shifts(needed).smallest <= few.small < shifts(needed - 4).smallest
 
 
 @pytest.mark.parametrize(
@@ -548,7 +532,7 @@ FRAME = "{{ question }} {{ reference }} {{ answer }} {{ record_example }} {{ key
 
 @pytest.fixture
 def ruled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EvalLog:
-    """A log of answers, judged by files whose paths are relative to a folder that is left."""
+    """A log of answers, judged by files whose paths are relative to the folder."""
     home = tmp_path / "home"
     home.mkdir()
     (home / "rubric.yaml").write_text(RUBRIC, "utf-8")
@@ -566,25 +550,21 @@ def ruled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EvalLog:
     log = run(task, tmp_path / "logs", model=model, grader=judge())
     assert log.status == "success"
     (tmp_path / "away").mkdir()
-    monkeypatch.chdir(tmp_path / "away")
     return log
 
 
-def test_files_are_named_in_place_of_those_that_the_log_names(
-    ruled: EvalLog, tmp_path: Path
+def test_files_that_the_log_names_must_be_there(
+    ruled: EvalLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rubric = str(tmp_path / "home" / "rubric.yaml")
-    frame = str(tmp_path / "home" / "frame.jinja")
-    file = Path(ruled.location).name
-    with pytest.raises(InputError, match=rf"^rubric: rubric.yaml.*{file}.*-T rubric=FILE"):
+    monkeypatch.chdir(tmp_path / "away")
+    with pytest.raises(InputError, match=r"^rubric: .*rubric\.yaml"):
         judge_twins(answers=ruled.location)
-    with pytest.raises(InputError, match=rf"^prompt: frame.jinja.*{file}.*-T prompt=FILE"):
-        judge_twins(answers=ruled.location, rubric=rubric)
+    monkeypatch.chdir(tmp_path / "home")
     script = Script('{"Final Score": 5}')
-    task = judge_twins(answers=ruled.location, rubric=rubric, prompt=frame, n=3)
+    task = judge_twins(answers=ruled.location, n=3)
     log = run(task, tmp_path / "logs", model="none", grader=script.model("judge"))
     assert all(seen[-1].text.endswith("First.") for seen in script.seen)
-    assert rubric in read_twins(log).judged_by
+    assert "rubric.yaml" in read_twins(log).judged_by
     ranking = make_leaderboard(read_answers([str(tmp_path / "logs")], JUDGE_TASKS), rounds=200)
     assert ranking.rankings[0].twins is not None  # the same rubric, prompt and language
 
@@ -598,45 +578,30 @@ def test_a_file_that_was_edited_since_is_refused(
 ) -> None:
     home = tmp_path / "home"
     (home / name).write_text(edited, "utf-8")
-    files: dict[str, Any] = {
-        "rubric": str(home / "rubric.yaml"),
-        "prompt": str(home / "frame.jinja"),
-    }
     assert ruled.eval.metadata is not None
     known = ruled.eval.metadata["rubric_sha256"]
     with pytest.raises(InputError, match=rf"^answers: [^\n]*{name}[^\n]*{known[:8]}[^\n]*$"):
-        judge_twins(answers=ruled.location, **files)
+        judge_twins(answers=ruled.location)
 
     del ruled.eval.metadata["rubric_sha256"]
     for sample in ruled.samples or []:
         for score in (sample.scores or {}).values():
             (score.metadata or {}).pop("prompt_sha256", None)
     write_eval_log(ruled, ruled.location)
-    assert judge_twins(answers=ruled.location, **files).dataset  # older logs have no hash
+    assert judge_twins(answers=ruled.location).dataset  # older logs have no hash
 
 
 def test_prompts_of_answers_that_were_scored_again_count_not_the_rubric_of_the_run(
     ruled: EvalLog, tmp_path: Path
 ) -> None:
-    home = tmp_path / "home"
-    files: dict[str, Any] = {
-        "rubric": str(home / "rubric.yaml"),
-        "prompt": str(home / "frame.jinja"),
-    }
     assert ruled.eval.metadata is not None
     ruled.eval.metadata["rubric_sha256"] = "0" * 64
     ruled.eval.task_args["rubric"] = None  # scored again with another rubric than the run had
     write_eval_log(ruled, ruled.location)
-    assert judge_twins(answers=ruled.location, **files).dataset
-    Path(files["prompt"]).write_text(FRAME.replace("First", "Last"), "utf-8")
+    assert judge_twins(answers=ruled.location).dataset
+    (tmp_path / "home" / "frame.jinja").write_text(FRAME.replace("First", "Last"), "utf-8")
     with pytest.raises(InputError, match=r"^answers: .*frame\.jinja"):
-        judge_twins(answers=ruled.location, **files)
-
-
-def test_other_scorers_take_no_rubric(tmp_path: Path) -> None:
-    log = graded(tmp_path, model_graded_qa())
-    with pytest.raises(InputError, match=r"^rubric: .*model_graded_qa"):
-        judge_twins(answers=log.location, rubric="urs")
+        judge_twins(answers=ruled.location)
 
 
 def test_a_rubric_that_ratings_were_not_made_by_is_refused(tmp_path: Path) -> None:
@@ -654,10 +619,6 @@ def test_a_rubric_that_ratings_were_not_made_by_is_refused(tmp_path: Path) -> No
     rubric.write_text(RUBRIC.replace("1", "2"), "utf-8")
     with pytest.raises(InputError, match=r"^answers: .*rubric\.yaml"):
         judge_twins(answers=log.location)
-    with pytest.raises(InputError, match=r"^answers: .*rubric urs"):
-        judge_twins(answers=log.location, rubric="urs")
-    with pytest.raises(InputError, match=r"^prompt: .*rating_agreement"):
-        judge_twins(answers=log.location, prompt=str(rubric))
 
 
 def of_kinds(logs: Path, tmp_path: Path, *, spread: dict[str, int]) -> tuple[Twins, str]:
@@ -680,18 +641,6 @@ def test_of_several_logs_of_twins_the_one_of_most_answers_is_first(
     sections = twins_sections([few, found])
     assert len(sections) == 2
     assert sections[0].tables[0].data["twins"].tolist() == [40]
-
-
-def test_so_many_answers_are_named_where_a_kind_cannot_be_decided(
-    logs: Path, tmp_path: Path
-) -> None:
-    spread = {"order": 1, "other_answer": 3, "family": 0}
-    found, words = of_kinds(logs, tmp_path, spread=spread)
-    more = {kind.kind: kind.more for kind in found.kinds}
-    assert more["order"] and more["other_answer"] == 1162 and not more["family"]
-    assert tells(words, f"-T n= ... order {more['order']} ... other_answer 1,162")
-    _, words = of_kinds(logs, tmp_path, spread={"family": 0})
-    assert "-T n=" not in words
 
 
 def test_kinds_without_any_twin_are_counted(logs: Path, tmp_path: Path) -> None:

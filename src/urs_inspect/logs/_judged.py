@@ -4,8 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample
@@ -18,7 +17,6 @@ from urs_inspect.logs._files import PACKAGE, finished_logs, nothing_left, short_
 from urs_inspect.logs._responses import ANSWERS_ONLY, NO_MODEL, ended
 from urs_inspect.logs._scores import UNJUDGED, last_judgement, number, role_models, value_of
 from urs_inspect.scorers._twins import FINALS
-from urs_inspect.solvers._give_rating import URS_RUBRIC
 
 TWINS_TASK = PACKAGE + "judge_twins"
 INTENT_JUDGE = "intent_judge"
@@ -32,8 +30,8 @@ ALLOWED = (
 """By what answers may have been scored."""
 OF_PROMPT = ("rubric", "prompt", "judge_language")
 """Arguments of `intent_judge`, and of a run, on which its prompts depend."""
-_FILES = {INTENT_JUDGE: ("rubric", "prompt"), RATING_AGREEMENT: ("rubric",)}
-"""Scorer -> those of its arguments that name a file of the judge's prompt."""
+_FILES = ("rubric", "prompt")
+"""Arguments of a scorer, and of a run, that name a file of the judge's prompt."""
 _OF_PAIRS = frozenset({"pair_verdict", "pair_choice", "human_choice"})
 _UNUSED = ANSWERS_ONLY - {"scores"}
 
@@ -95,20 +93,15 @@ def short(scorer: str) -> str:
     return scorer.rpartition("/")[2]
 
 
-def read_judged_answers(
-    logs: Iterable[str], skipped: list[str], files: Mapping[str, str] = {}
-) -> list[JudgedAnswer]:
+def read_judged_answers(logs: Iterable[str], skipped: list[str]) -> list[JudgedAnswer]:
     """Read the answers in logs that have a score and a text; first epochs only.
 
     Args:
         logs: Log files and directories.
         skipped: Gets a sentence on every log without answers that can be judged again.
-        files: `rubric` or `prompt`, an argument of their scorer -> the file in place of the one
-            that the logs name.
 
     Raises:
-        InputError: If there is no such answer, answers were judged in several ways, their scorer
-            takes no such file, or a log names a file that is not there.
+        InputError: If there is no such answer, or answers were judged in several ways.
     """
     names = list(logs)
     found: list[JudgedAnswer] = []
@@ -120,7 +113,7 @@ def read_judged_answers(
         except InputError as error:
             skipped.append(f"{name} was left out: {error}.")
             continue
-        answers = _answers(log, judging, _with_files(judging, files, name))
+        answers = _answers(log, judging)
         total = sum(sample.epoch == 1 for sample in log.samples or [])
         if len(answers) < total:
             missing = counted(total - len(answers), "answer")
@@ -187,36 +180,11 @@ def _made_again(scorer: str, options: Mapping[str, Any]) -> Judging:
     return Judging(scorer, options)
 
 
-def _with_files(judging: Judging, given: Mapping[str, str], log: str) -> Judging:
-    """How answers of a log were judged, with files in place of those that it names."""
-    names = _FILES.get(judging.name, ())
-    for name in given:
-        if name not in names:
-            raise InputError(
-                f"{name}: not for these answers, whose scorer {judging.name} takes no such file"
-            )
-    options = {**judging.options, **given}
-    for name in names:
-        file = options.get(name) or URS_RUBRIC
-        if name not in given and file != URS_RUBRIC and not Path(file).expanduser().is_file():
-            raise InputError(
-                f"{name}: {file}, which {log} names, is not there; name it with -T {name}=FILE"
-            )
-    return replace(judging, options=options)
-
-
-def _answers(log: EvalLog, judged: Judging, again: Judging) -> list[JudgedAnswer]:
-    """The answers of a log that have a text and a score.
-
-    Args:
-        log: The log.
-        judged: How they were judged.
-        again: The same, with files that are there now.
-    """
+def _answers(log: EvalLog, judging: Judging) -> list[JudgedAnswer]:
+    """The answers of a log that have a text and a score."""
     about = log.eval.metadata or {}
     rubric_sha256 = str(about.get("rubric_sha256") or "")
-    files = _FILES.get(judged.name, ())
-    if any(log.eval.task_args.get(name) != judged.options.get(name) for name in files):
+    if any(log.eval.task_args.get(name) != judging.options.get(name) for name in _FILES):
         rubric_sha256 = ""  # scored again with other files
     header = log.model_copy(update={"samples": None})
     answers = []
@@ -224,12 +192,12 @@ def _answers(log: EvalLog, judged: Judging, again: Judging) -> list[JudgedAnswer
         facts = sample.metadata or {}
         model = log.eval.model
         text = sample.output.completion if sample.output.choices else ""
-        if judged.name == RATING_AGREEMENT:  # the model under test is the judge there
+        if judging.name == RATING_AGREEMENT:  # the model under test is the judge there
             model = str(facts.get("group", ""))
             text = str(facts.get("response", "")).strip()
             if str(sample.input).count(text) != 1:  # a twin takes its place
                 continue
-        final, prompt = _judgement(sample, judged.name)
+        final, prompt = _judgement(sample, judging.name)
         if sample.epoch > 1 or ended(sample) or not text.strip() or not math.isfinite(final):
             continue
         answer = JudgedAnswer(
@@ -239,7 +207,7 @@ def _answers(log: EvalLog, judged: Judging, again: Judging) -> list[JudgedAnswer
             language=language_of(text, str(facts.get("language") or "")),
             final=final,
             sample=sample,
-            judging=again,
+            judging=judging,
             log=header,
             sha256=(rubric_sha256, prompt),
         )

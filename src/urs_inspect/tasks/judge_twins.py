@@ -19,7 +19,6 @@ from urs_inspect._arguments import (
     Natural,
     Paths,
     Structured,
-    Text,
     as_list,
     checked,
     names,
@@ -63,7 +62,7 @@ from urs_inspect.tasks._viewer import twins_viewer
 
 logger = getLogger(__name__)
 
-JUDGE_TWINS_VERSION = "4-C"
+JUDGE_TWINS_VERSION = "4-D"
 """The number changes when twins or prompts do, the letter when arguments do."""
 _DRAWS = 3
 """How often an answer is drawn at most."""
@@ -77,8 +76,6 @@ def judge_twins(
     answers: Paths | None = None,
     kinds: Names = "padded",
     n: Count = 90,
-    rubric: Text | None = None,
-    prompt: Text | None = None,
     structured: Structured = "auto",
     seed: Natural = 0,
 ) -> Task:
@@ -102,18 +99,14 @@ def judge_twins(
         n: How many answers, at most, spread over the scores of each model; of several models, the
             one that clearly writes most gives what the others lack. Where there are fewer,
             answers are drawn up to three times.
-        rubric: Path of the rubric of the logs, where it is not the one that these name.
-        prompt: Path of the frame of the judge's prompt, likewise.
         structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or
             `auto`.
         seed: Seed of the choice of answers, of the twins, and of their order.
     """
     chosen = chosen_kinds(names(kinds, "kinds"))
     places = as_list(required(answers, "answers", "logs with judged answers, separated by commas"))
-    given = {"rubric": rubric, "prompt": prompt}
-    files = {name: file for name, file in given.items() if file is not None}
     notes: list[str] = []
-    found = read_judged_answers(places, notes, files)
+    found = read_judged_answers(places, notes)
     for note in notes:
         logger.warning(f"answers: {note}")
     judging = found[0].judging
@@ -231,8 +224,7 @@ def _refuse_other_prompts(answer: JudgedAnswer, *sha256: str) -> None:
             raise InputError(
                 f"answers: {', '.join(named) or 'the built-in rubric'} (sha256 {now[:8]}) is not"
                 f" what {short_name(answer.log.location)} was judged by (sha256 {before[:8]});"
-                " twins must be judged as their answers were; -T rubric=FILE and -T prompt=FILE"
-                " name what was used then"
+                " twins must be judged as their answers were"
             )
 
 

@@ -25,7 +25,7 @@ from urs_inspect.scorers._twins import (
 )
 from urs_inspect.stats import Estimate, mean_interval
 from urs_inspect.stats._bootstrap import LEVEL, error_of
-from urs_inspect.stats._power import FEWEST, questions_needed, smallest_difference
+from urs_inspect.stats._power import FEWEST, smallest_difference
 
 SMALL = 0.25
 """Points within which a shift counts as none: a quarter of a step of the scale 1 to 10."""
@@ -48,9 +48,6 @@ class KindShift:
         shift: Mean shift in points, its interval clustered by question.
         gained: Share of the twins that scored higher than their answer.
         smallest: The smallest shift that so many twins show to be significant, with 80% power.
-        equal: Answers in which the rule could change nothing.
-        needed: So many answers show a shift of `small` points, with 80% power; 0 if that is not
-            known.
         small: Points within which a shift counts as none.
     """
 
@@ -60,8 +57,6 @@ class KindShift:
     shift: Estimate
     gained: float
     smallest: float
-    equal: int
-    needed: int
     small: float
 
     @property
@@ -80,13 +75,6 @@ class KindShift:
         if high < 0:
             return "takes away"
         return "adds nothing" if high < self.small else "cannot tell"
-
-    @property
-    def more(self) -> int | None:
-        """Answers that would tell, where these are too few; None where they are not."""
-        if self.verdict == "cannot tell" and self.needed > self.shift.n + self.equal:
-            return self.needed
-        return None
 
 
 @dataclass(frozen=True)
@@ -139,9 +127,7 @@ def twins_of(log: EvalLog, scored: pd.DataFrame) -> Twins:
         left_out[key.partition("/")[0]] += count
     by_kind = {str(name): own for name, own in scored.groupby(TWIN)}
     names = dict.fromkeys([*KINDS, *left_out, *by_kind])
-    kinds = [
-        _shift(name, by_kind[name], left_out[name], high - low) for name in names if name in by_kind
-    ]
+    kinds = [_shift(name, by_kind[name], high - low) for name in names if name in by_kind]
     padded = scored[scored[TWIN].isin(PADDED)]
     return Twins(
         judges=role_models(log).get("grader", (log.eval.model,)),
@@ -166,20 +152,14 @@ def _score(sample: EvalSample) -> tuple[float, str]:
     return math.nan, sample.error.message if sample.error else ""
 
 
-def _shift(name: str, scored: pd.DataFrame, equal: int, width: float) -> KindShift:
+def _shift(name: str, scored: pd.DataFrame, width: float) -> KindShift:
     """The mean shift of twins of one kind; `width` is that of the scale."""
     shift = mean_interval(scored[SHIFT].tolist(), clusters=scored["question"].tolist())
-    n = shift.n
-    clusters = shift.clusters
-    small = SMALL * width / (HIGHEST - LOWEST)
-    if math.isnan(shift.low) and clusters >= FEWEST:  # all alike
-        smallest = _unseen(clusters, width)
+    if math.isnan(shift.low) and shift.clusters >= FEWEST:  # all alike
+        smallest = _unseen(shift.clusters, width)
         shift = replace(shift, low=shift.value - smallest, high=shift.value + smallest)
-        needed = math.log((1 - LEVEL) / 2) / math.log(1 - small / min(1.0, width)) * n / clusters
     else:
-        error = error_of(shift)
-        smallest = smallest_difference(error, clusters)
-        needed = questions_needed(small, error, n, clusters) or 0
+        smallest = smallest_difference(error_of(shift), shift.clusters)
     known = KINDS.get(name)
     return KindShift(
         kind=name,
@@ -188,9 +168,7 @@ def _shift(name: str, scored: pd.DataFrame, equal: int, width: float) -> KindShi
         shift=shift,
         gained=float((scored[SHIFT] > 0).mean()),
         smallest=smallest,
-        equal=equal,
-        needed=math.ceil(needed * (n + equal) / n),
-        small=small,
+        small=SMALL * width / (HIGHEST - LOWEST),
     )
 
 

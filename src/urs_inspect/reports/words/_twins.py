@@ -74,13 +74,6 @@ def twins_section(twins: Twins) -> Section:
             "Left out, as the rule can change nothing in the answer, or not without breaking it:"
             f" {_by_kind(twins.left_out)}."
         )
-    more = {kind.kind: kind.more for kind in twins.kinds if kind.more}
-    if more:
-        small = number(2)(twins.kinds[0].small)
-        notes.append(
-            "Where the verdict is 'cannot tell', so many answers (-T n=) would show a shift of"
-            f" {small} points with {POWER:.0%} power: {_by_kind(more)}."
-        )
     low, high = twins.scale
     scorer = _shortened(twins.judged_by)
     log = short_name(twins.log.location)
