@@ -159,9 +159,7 @@ def measure_text(fact: JudgeFact) -> str:
         expected = f"expected {fact.lowest:g} to {fact.baseline:g}"
         return f"{NULL_ANSWER_TEXTS[fact.null_answer]}; {expected}"
     if fact.twins:
-        gained = f"points gained by twins: {fact.twins.title}"
-        more = fact.twins.more
-        return f"{gained}; {more:,} answers would tell" if more else gained
+        return f"points gained by twins: {fact.twins.title}"
     if fact.replies:
         counts = [f"{name.replace('_', ' ')}: {fact.replies[name]:,}" for name in REPLY_COUNTS]
         replies = counted(fact.replies[REPLIES], "reply", "replies")

@@ -1,7 +1,7 @@
 """What twins of answers show of a judge, in words."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -70,9 +70,10 @@ def twins_section(twins: Twins) -> Section:
     else:
         notes.insert(0, "No twin and the answer that it is made of were both scored.")
     if twins.left_out:
+        left_out = listed([f"{kind} {count:,}" for kind, count in twins.left_out.items()])
         notes.append(
             "Left out, as the rule can change nothing in the answer, or not without breaking it:"
-            f" {_by_kind(twins.left_out)}."
+            f" {left_out}."
         )
     low, high = twins.scale
     scorer = _shortened(twins.judged_by)
@@ -95,7 +96,3 @@ def _unscored(twins: Twins) -> str:
 def _shortened(text: str) -> str:
     """A text of at most a line; arguments of a scorer may hold a whole prompt."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-
-
-def _by_kind(numbers: Mapping[str, int]) -> str:
-    return listed([f"{kind} {count:,}" for kind, count in numbers.items()])
