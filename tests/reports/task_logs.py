@@ -72,13 +72,8 @@ NOTHING, BROKEN, REFUSED, EMPTY = "nothing", "broken", "refused", "empty"
 """What an answer can be in place of a score."""
 
 FACTUAL = {"intent": "factual_qa", "intent_group": "Factual QA"}
-SEARCH, RAG = (
-    {"assistant": "search", "search": "folder:a/pages"},
-    {
-        "assistant": "rag",
-        "search": "folder:a/pages",
-    },
-)
+SEARCH = {"kind": "search", "search": "folder:a/pages"}
+RAG = {"kind": "rag", "search": "folder:a/pages"}
 
 
 def sample(name: str, became: float | str, judge: str = JUDGE, **metadata: Any) -> EvalSample:
@@ -103,7 +98,7 @@ def sample(name: str, became: float | str, judge: str = JUDGE, **metadata: Any) 
 def write_assistant(
     path: Path,
     answers: Mapping[str, float | str],
-    arguments: Mapping[str, Any] | None = None,
+    assistant: Mapping[str, Any] | None = None,
     *,
     model: str = "p/model",
     judge: str = JUDGE,
@@ -114,9 +109,9 @@ def write_assistant(
     samples = [sample(name, became, judge) for name, became in answers.items()]
     given: dict[str, Any] = {
         "task": "urs_inspect/urs_assistants",
-        "task_args": {"assistant": "model", **(arguments or {})},
+        "task_args": {"assistant": assistant or "model"},
         "roles": {"grader": [judge]},
         **spec,
     }
-    model = "none/none" if (arguments or {}).get("assistant") in ("search", "translator") else model
+    model = "none/none" if (assistant or {}).get("kind") in ("search", "translator") else model
     return write_judged(path, *samples, model=model, metadata={"cases": cases}, **given)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,10 +23,11 @@ from tests.reports.task_logs import (
     sample,
     write_assistant,
 )
-from tests.telling import Telling, tells
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._naming import model_names
 from urs_inspect.reports.words._notes import reasons_apart
+from urs_inspect.stats._bootstrap import Resampling
 from urs_inspect.studies._assistants_report import (
     CHOSEN,
     FACTUAL,
@@ -53,25 +55,24 @@ def test_outcomes_of_answers(tmp_path: Path) -> None:
     samples = [sample(name, answer) for name, answer in answers.items()]
     samples[-1].error = EvalError(message="boom", traceback="", traceback_ansi="")
     write_judged(tmp_path / "one.eval", *samples, **OF_TASK)
-    found = read_assistants([str(tmp_path)])
-    assert dict(zip(found.table["question"], found.table["became"], strict=True)) == {
+    table, simulated = read_assistants([str(tmp_path)], [])
+    assert dict(zip(table["question"], table["became"], strict=True)) == {
         name: name for name in answers
     }
-    assert not found.simulated
+    assert not simulated
 
 
-@pytest.mark.parametrize("as_one", [True, False])
-def test_services_are_named_by_what_answered(tmp_path: Path, as_one: bool) -> None:
-    by_model = {"assistant": "translator", "translator": "model"}
-    file = {"assistant": "translator", "translator": "glossary:/home/me/known.jsonl"}
+def read(folder: Path) -> pd.DataFrame:
+    return read_assistants([str(folder)], [])[0]
+
+
+def test_services_are_named_by_what_answered(tmp_path: Path) -> None:
+    by_model = {"kind": "translator", "translator": "model"}
+    file = {"kind": "translator", "translator": "glossary:/home/me/known.jsonl"}
+    roles = {"translator": ["p/t"], "grader": [JUDGE]}
     for place, own in enumerate(({}, SEARCH, RAG, by_model, file)):
-        arguments: dict[str, Any] = dict(own)
-        if as_one and own:  # as logs have it now; earlier ones have an argument for each
-            kind = arguments.pop("assistant")
-            arguments = {"assistant": {"kind": kind, **arguments}}
-        roles = {"translator": ["p/t"], "grader": [JUDGE]}
-        write_assistant(tmp_path / f"{place}.eval", {"a": 1.0}, arguments, roles=roles)
-    assert set(read_assistants([str(tmp_path)]).table["model"]) == {
+        write_assistant(tmp_path / f"{place}.eval", {"a": 1.0}, own, roles=roles)
+    assert set(read(tmp_path)["model"]) == {
         "p/model",
         "search (folder:pages)",
         "p/model, rag (folder:pages)",
@@ -88,32 +89,27 @@ def test_names_are_equal_only_for_equal_services() -> None:
     assert "folder:a/p" in names[0] and "folder:b/p" in names[1]
 
 
-def test_cases_chosen_by_ids_are_those_of_a_table_where_all_are_such(tmp_path: Path) -> None:
-    write_assistant(tmp_path / "factual.eval", {"a": 1.0}, cases="ids")
-    text = {"intent": "text_assistant", "intent_group": "Text Assistant"}
-    asks = answered("t", judgement(5.0), metadata=text, input="Translate blue into French")
-    poem = answered("p", judgement(5.0), metadata=text, input="Write a poem")
-    spec: dict[str, Any] = {**OF_TASK, "metadata": {"cases": "ids"}}
-    write_judged(tmp_path / "asks.eval", asks, model="p/1", **spec)
-    write_judged(tmp_path / "both.eval", asks, poem, model="p/2", **spec)
-    table = read_assistants([str(tmp_path)]).table
-    kinds = dict(zip(table["model"], table["cases"], strict=True))
-    assert kinds == {"p/model": FACTUAL, "p/1": TRANSLATION, "p/2": CHOSEN}
+def test_cases_chosen_by_ids_are_compared_among_themselves(tmp_path: Path) -> None:
+    write_assistant(tmp_path / "ids.eval", {"a": 1.0}, cases="ids")
+    write_assistant(tmp_path / "factual.eval", {"a": 1.0}, model="p/1")
+    found = compare_assistants(read(tmp_path), Resampling(rounds=50))[0]
+    assert [one.cases for one in found] == [FACTUAL, CHOSEN]
 
 
 def test_the_later_of_two_runs_counts_unless_it_is_a_trial(tmp_path: Path) -> None:
     early, late = "2026-01-01T00:00:00+00:00", "2026-02-01T00:00:00+00:00"
     write_assistant(tmp_path / "late.eval", {"a": 9.0}, SEARCH, created=late)
     write_assistant(tmp_path / "early.eval", {"a": 1.0, "b": 2.0}, SEARCH, created=early)
-    found = read_assistants([str(tmp_path)])
-    assert list(found.table["final"]) == [9.0]
-    assert found.skipped == (
-        (Telling("early.eval of search (folder:pages) ... late.eval ... (1 question; 2")),
-    )
+    skipped: list[str] = []
+    found, _ = read_assistants([str(tmp_path)], skipped)
+    assert list(found["final"]) == [9.0]
+    [sentence] = skipped
+    assert tells(sentence, "early.eval of search (folder:pages) ... late.eval ... (1 question; 2")
     write_assistant(tmp_path / "early.eval", {"a": 1.0, "b": 2.0, "c": 3.0}, SEARCH, created=early)
-    found = read_assistants([str(tmp_path)])
-    assert sorted(found.table["final"]) == [1.0, 2.0, 3.0]
-    assert tells(found.skipped[0], "late.eval of search (folder:pages) ... later run")
+    skipped.clear()
+    found, _ = read_assistants([str(tmp_path)], skipped)
+    assert sorted(found["final"]) == [1.0, 2.0, 3.0]
+    assert tells(skipped[0], "late.eval of search (folder:pages) ... later run")
 
 
 def test_what_is_skipped_is_reported_with_counts(tmp_path: Path) -> None:
@@ -124,9 +120,10 @@ def test_what_is_skipped_is_reported_with_counts(tmp_path: Path) -> None:
     write_judged(tmp_path / "urs2.eval", answered("x", judgement(1.0)))
     (tmp_path / "broken.eval").write_bytes(b"no log")
     (tmp_path / "empty").mkdir()
-    found = read_assistants([str(tmp_path), str(tmp_path / "empty")])
-    assert set(found.table["model"]) == {"p/model"}
-    said = "\n".join(found.skipped)
+    skipped: list[str] = []
+    found, _ = read_assistants([str(tmp_path), str(tmp_path / "empty")], skipped)
+    assert set(found["model"]) == {"p/model"}
+    said = "\n".join(skipped)
     for part in (
         (
             "2 logs were left out, not being of urs_inspect/urs_assistants: 2 of urs_inspect/urs"
@@ -149,11 +146,11 @@ def test_nothing_left_is_an_error_with_reasons(tmp_path: Path) -> None:
         InputError,
         match=r"urs_assistants.*\n1 log",
     ):
-        read_assistants([str(tmp_path)])
+        read_assistants([str(tmp_path)], [])
 
 
 def compared(folder: Path) -> list[Comparison]:
-    return compare_assistants(read_assistants([str(folder)]), rounds=200)[0]
+    return compare_assistants(read(folder), Resampling(rounds=200))[0]
 
 
 def only(folder: Path) -> Comparison:
@@ -174,7 +171,11 @@ def test_means_are_over_the_questions_that_all_have(tmp_path: Path) -> None:
     assert list(found.services["service"]) == ["p/model", "search (folder:pages)"]
     assert values(found) == [7.0, 3.0] and found.services["mean"][0].n == 2
     assert [list(found.services[name]) for name in ("questions", "scored")] == [[4, 4], [3, 3]]
-    assert found.services["became"][1] == {"scored": 3, "found nothing": 1}
+    assert found.outcomes.loc["search (folder:pages)"].to_dict() == {
+        "scored": 3,
+        "found nothing": 1,
+        "refusal": 0,
+    }
     # c counts where nothing found is worth 1: (9 + 5 + 1) / 3 and (4 + 2 + 1) / 3.
     assert found.common_with_nothing == 3
     assert values(found, "with_nothing") == pytest.approx((5.0, 7 / 3))
@@ -210,7 +211,8 @@ def test_epochs_are_averaged_before_anything_else(tmp_path: Path) -> None:
     # (6 + 1) / 2: what one epoch lacks the other has.
     assert values(found) == [3.5]
     [row] = found.services.to_dict("records")
-    assert (row["questions"], row["scored"], row["became"]) == (2, 2, {"scored": 3, "refusal": 1})
+    assert (row["questions"], row["scored"]) == (2, 2)
+    assert found.outcomes.loc["p/model"].to_dict() == {"scored": 3, "refusal": 1}
 
 
 def test_kinds_of_cases_and_judges_are_never_in_one_table(tmp_path: Path) -> None:
@@ -307,7 +309,7 @@ def test_what_to_leave_out_is_advised_where_nothing_is_common(tmp_path: Path) ->
     write_assistant(tmp_path / "2.eval", {"a": 5.0, "b": BROKEN}, model="p/2")
     write_assistant(tmp_path / "s.eval", {"a": NOTHING, "b": 3.0}, SEARCH)
     said = report_assistants([str(tmp_path)], rounds=50).markdown()
-    assert tells(said, "search (folder:pages): ... 1 question")
+    assert tells(said, "Without ... search (folder:pages), ... 1 question")
 
 
 def test_equal_means_over_few_questions_are_noted(tmp_path: Path) -> None:
