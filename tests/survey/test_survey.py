@@ -11,8 +11,8 @@ from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase, Vocabulary, read_cases
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.survey._case_file import Survey, dropped_csv, read_dropped, write_cases
-from urs_inspect.survey._survey import ColumnMap, SurveyOptions, read_mapping, read_survey
+from urs_inspect.survey._case_file import Survey, dropped_csv, read_reports, write_cases
+from urs_inspect.survey._survey import ColumnMap, read_mapping, read_survey
 
 GOOD = {
     "conversation": "Question: Why is the sky blue?\nAnswer: Scattering.",
@@ -24,16 +24,19 @@ INTENTS = (
 )
 
 
-VOCABULARY = Vocabulary(load_rubric().intent_id, load_rubric().language_code)
+RUBRIC = load_rubric()
+VOCABULARY = Vocabulary(RUBRIC.intent_id, RUBRIC.language_code)
 
 
 @pytest.fixture
 def survey(tmp_path: Path):
-    def read(*rows: dict[str, object] | str, options: SurveyOptions | None = None) -> Survey:
+    def read(
+        *rows: dict[str, object] | str, columns: ColumnMap | None = None, keep: bool = False
+    ) -> Survey:
         path = tmp_path / "survey.jsonl"
         lines = [row if isinstance(row, str) else json.dumps({**GOOD, **row}) for row in rows]
         path.write_text("\n".join(lines), encoding="utf-8")
-        return read_survey(path, VOCABULARY, options)
+        return read_survey(path, RUBRIC, columns, keep_flagged=keep)
 
     return read
 
@@ -103,9 +106,7 @@ def test_nothing_personal_is_shown(survey) -> None:
 
 
 def test_flagged_rows_can_be_kept(survey) -> None:
-    [case] = survey(
-        {"conversation": "Who is a@example.org?"}, options=SurveyOptions(keep_flagged=True)
-    ).cases
+    [case] = survey({"conversation": "Who is a@example.org?"}, keep=True).cases
     assert (case.question, case.flags) == ("Who is a@example.org?", ("e-mail",))
 
 
@@ -140,29 +141,26 @@ def test_duplicates_of_a_user_and_across_users(survey) -> None:
 
 
 def test_attention_checks(survey) -> None:
-    options = SurveyOptions(attention={"check": "Blue"})
+    columns = ColumnMap(attention={"check": "Blue"})
     found = survey(
-        {"check": " blue "}, {"check": "red"}, {"check": None}, {}, {"check": 3}, options=options
+        {"check": " blue "}, {"check": "red"}, {"check": None}, {}, {"check": 3}, columns=columns
     )
     assert len(found.cases) == 1
     assert [(one.reason, one.column, one.detail) for one in found.dropped] == [
         ("attention check", "check", f"is {shown}; allowed: Blue")
         for shown in ('"red"', "null", "null", "3")
     ]
-    options = SurveyOptions(attention={"check": "4"})
-    assert len(survey({"check": 4}, options=options).cases) == 1
+    columns = ColumnMap(attention={"check": "4"})
+    assert len(survey({"check": 4}, columns=columns).cases) == 1
 
 
-def test_language_by_column_then_script_or_for_all(survey) -> None:
+def test_language_by_column_then_script(survey) -> None:
     rows = [
         {"conversation": "天为什么是蓝的"},
         {"language": "CN", "conversation": "Why?? so"},
         {"language": " "},
     ]
     assert [case.language for case in survey(*rows).cases] == ["zh", "zh", "en"]
-    assert [
-        case.language for case in survey(*rows[:1], options=SurveyOptions(language="en")).cases
-    ] == ["en"]
 
 
 def test_ids_are_kept_and_must_differ(survey) -> None:
@@ -194,7 +192,7 @@ def test_columns_and_labels_of_ones_own(tmp_path: Path) -> None:
         "Code,Conversation Content,Your intent,language\np1,Which film?,for FUN ,englisch\n",
         encoding="utf-8",
     )
-    found = read_survey(path, VOCABULARY, SurveyOptions(columns=read_mapping(mapping)))
+    found = read_survey(path, RUBRIC, read_mapping(mapping))
     assert [(case.intent, case.language) for case in found.cases] == [("leisure", "en")]
 
 
@@ -224,31 +222,28 @@ def test_faulty_mappings(tmp_path: Path, text: str, words: str) -> None:
 
 def test_a_label_cannot_mean_what_does_not_exist(survey) -> None:
     with pytest.raises(InputError, match="unknown intent 'fun'"):
-        survey({}, options=SurveyOptions(columns=ColumnMap(intents={"x": "fun"})))
+        survey({}, columns=ColumnMap(intents={"x": "fun"}))
 
 
 @pytest.mark.parametrize(
     ("header", "hint"),
     [
         ("conversation,user", "column 'intent' ... header has: conversation, user; ... --columns"),
-        ("Conversation,intent", "Conversation, intent (... 'Conversation'?); ... --columns"),
-        ("conversation,Your intent", "conversation, Your intent (... 'Your intent'?)"),
+        ("Conversation,intent", "header has: Conversation, intent; ... --columns"),
         ("conversation;intent", 'semicolons; ... UTF-8, with commas'),
         ("conversation\tintent", 'tabs; ... UTF-8, with commas'),
         ("conversation,intent", "column 'check' ... header has: conversation, intent"),
-        ("conversation,intent,Chek", "column 'check' ... conversation, intent, Chek (did you"),
+        ("conversation,intent,Chek", "column 'check' ... conversation, intent, Chek"),
     ],
 )  # fmt: skip
 def test_a_header_that_is_nearly_right(tmp_path: Path, header: str, hint: str) -> None:
     path = tmp_path / "s.csv"
     path.write_text(f"{header}\nx,y,z\n", encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        read_survey(
-            path, VOCABULARY, SurveyOptions(attention={"check": "1"} if "check" in hint else {})
-        )
+        read_survey(path, RUBRIC, ColumnMap(attention={"check": "1"} if "check" in hint else {}))
     assert tells(str(caught.value), hint)
     with pytest.raises(InputError, match="no data file"):
-        read_survey(tmp_path / "none.csv", VOCABULARY)
+        read_survey(tmp_path / "none.csv", RUBRIC)
 
 
 def test_rows_with_more_cells_than_the_header(tmp_path: Path) -> None:
@@ -256,7 +251,7 @@ def test_rows_with_more_cells_than_the_header(tmp_path: Path) -> None:
     path.write_text(
         'conversation,intent\n"Which\nfilm?",Leisure\nWhich, film?,Leisure\n', encoding="utf-8"
     )
-    found = read_survey(path, VOCABULARY)
+    found = read_survey(path, RUBRIC)
     assert len(found.cases) == 1
     assert found.dropped[0].row == 4 and tells(found.dropped[0].detail, "more cells")
 
@@ -287,9 +282,7 @@ def test_satisfaction_is_a_number_where_it_is_one(
     survey, tmp_path: Path, given: object, written: object
 ) -> None:
     out = tmp_path / "out.jsonl"
-    write_cases(
-        out, survey({"satisfaction": given}, options=SurveyOptions(keep_flagged=True)).cases
-    )
+    write_cases(out, survey({"satisfaction": given}, keep=True).cases)
     found = json.loads(out.read_text(encoding="utf-8")).get("satisfaction")
     assert (found, type(found)) == (written, type(written))
 
@@ -302,12 +295,10 @@ def test_the_report_reads_back(survey, tmp_path: Path) -> None:
     path.write_text(dropped_csv(found), encoding="utf-8")
     assert "\n2,unknown intent,intent,\"unknown intent 'y'" in path.read_text(encoding="utf-8")
     assert "'=cmd" in path.read_text(encoding="utf-8")
-    assert [(one.row, one.reason, one.column) for one in read_dropped(path)] == [
-        (one.row, one.reason, one.column) for one in found.dropped
-    ]
+    assert read_reports([path]) == ([one.reason for one in found.dropped], None)
     path.write_text("line,reason,column,detail,excerpt\n1,because,,,\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"line 2: column 'reason':.*'because'; allowed: format"):
-        read_dropped(path)
+        read_reports([path])
 
 
 @pytest.mark.data
@@ -316,7 +307,7 @@ def test_the_published_questions_read_as_a_survey(data_dir: Path) -> None:
 
     Five hold personal data by the rules, five repeat another one.
     """
-    found = read_survey(data_dir / "urs" / "data_all.csv", VOCABULARY)
+    found = read_survey(data_dir / "urs" / "data_all.csv", RUBRIC)
     assert (found.rows, len(found.cases)) == (1846, 1836)
     assert found.counts == {"personal data": 5, "near-duplicate across users": 5}
     published = read_cases(

@@ -7,11 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 
+import pandas as pd
+
 from urs_inspect._util import InputError, choices, write_new_file
-from urs_inspect.datasets._rows import Row, read_table
 
 FORMAT = "format"
 ATTENTION = "attention check"
@@ -59,23 +59,13 @@ class Dropped:
 
 
 @dataclass(frozen=True)
-class Removed:
-    """A case that a review removed, and why."""
-
-    id: str
-    faults: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Survey:
     """Cases and dropped rows of a survey, both in the order of the file."""
 
-    path: str
-    sha256: str
+    path: Path
     rows: int
     cases: tuple[SurveyCase, ...]
     dropped: tuple[Dropped, ...]
-    near: float  # least similarity of near-duplicates
     respelt: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
     """Number of rows by column, label as written, and what it was taken for."""
 
@@ -86,8 +76,8 @@ class Survey:
         return {reason: numbers[reason] for reason in REASONS if numbers[reason]}
 
 
-_DROPPED_HEADER = ("line", "reason", "column", "detail", "excerpt")
-_REMOVED_HEADER = ("id", "faults")
+_DROPPED = ("line", "reason", "column", "detail", "excerpt")
+_REMOVED = ("id", "faults")
 _SEPARATOR = "; "
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?")
 _FORMULA = ("=", "+", "-", "@", "\t")
@@ -136,7 +126,7 @@ def dropped_csv(survey: Survey) -> str:
     for dropped in survey.dropped:
         cells = (dropped.reason, dropped.column, dropped.detail, dropped.excerpt)
         rows.append([str(dropped.row), *map(_no_formula, cells)])
-    return _csv(_DROPPED_HEADER, rows)
+    return _csv(_DROPPED, rows)
 
 
 def _no_formula(cell: str) -> str:
@@ -145,82 +135,9 @@ def _no_formula(cell: str) -> str:
     return cell
 
 
-def read_dropped(path: Path) -> tuple[Dropped, ...]:
-    """Read what `dropped_csv` wrote."""
-    dropped = []
-    for row in _read_csv(path, _DROPPED_HEADER):
-        reason = row.values.get("reason", "")
-        line = row.values.get("line", "")
-        if reason not in REASONS:
-            raise InputError(
-                f"{path}: {row.place}: column 'reason': unknown reason '{reason}'; allowed:"
-                f" {choices(REASONS)}"
-            )
-        if not line.isascii() or not line.isdigit():
-            raise InputError(
-                f"{path}: {row.place}: column 'line': must be a whole number, is '{line}'"
-            )
-        more = [row.values.get(name, "") for name in _DROPPED_HEADER[2:]]
-        dropped.append(Dropped(int(line), reason, *more))
-    return tuple(dropped)
-
-
-def removed_csv(removed: Iterable[Removed]) -> str:
-    """The cases that a review removed as CSV."""
-    rows = [[case.id, _SEPARATOR.join(case.faults)] for case in removed]
-    return _csv(_REMOVED_HEADER, rows)
-
-
-def read_removed(path: Path) -> tuple[Removed, ...]:
-    """Read what `removed_csv` wrote."""
-    rows = _read_csv(path, _REMOVED_HEADER)
-    removed = []
-    for row in rows:
-        faults = row.values.get("faults", "").split(_SEPARATOR)
-        removed.append(Removed(row.values["id"], tuple(faults)))
-    return tuple(removed)
-
-
-def read_reports(
-    paths: Iterable[Path],
-) -> tuple[tuple[Dropped, ...] | None, tuple[Removed, ...] | None]:
-    """Read what `cases import` and `cases review` wrote with --report, each told by its columns.
-
-    Returns:
-        The dropped rows of surveys, and the cases that reviews removed; None where no file has any.
-    """
-    of_import: list[Path] = []
-    of_review: list[Path] = []
-    given = {path.resolve(): path for path in paths}  # a file counts once
-    for path in given.values():
-        columns = _columns_of(path)
-        if set(_REMOVED_HEADER) <= columns:
-            of_review.append(path)
-        elif set(_DROPPED_HEADER) <= columns:
-            of_import.append(path)
-        else:
-            by_import = ", ".join(_DROPPED_HEADER)
-            by_review = ", ".join(_REMOVED_HEADER)
-            raise InputError(
-                f"{path}: must be the .csv file that `cases import --report` wrote (columns"
-                f" {by_import}) or `cases review --report` ({by_review})"
-            )
-    dropped = tuple(chain.from_iterable(map(read_dropped, of_import)))
-    removed = tuple(chain.from_iterable(map(read_removed, of_review)))
-    return (dropped if of_import else None), (removed if of_review else None)
-
-
-def _columns_of(path: Path) -> set[str]:
-    """The columns of a .csv file; none of another file."""
-    if not path.is_file():
-        raise InputError(f"report: no file {path}")
-    if path.suffix.lower() != ".csv":
-        return set()
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return set(next(csv.reader(file), []))
-    except (OSError, UnicodeDecodeError, csv.Error):
-        return set()
+def removed_csv(removed: Mapping[str, Iterable[str]]) -> str:
+    """The cases that a review removed, by id, and their faults as CSV."""
+    return _csv(_REMOVED, [[case, _SEPARATOR.join(faults)] for case, faults in removed.items()])
 
 
 def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -229,5 +146,41 @@ def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return text.getvalue()
 
 
-def _read_csv(path: Path, header: Iterable[str]) -> list[Row]:
-    return read_table(path, [(column,) for column in header])[0]
+def read_reports(paths: Iterable[Path]) -> tuple[list[str] | None, list[list[str]] | None]:
+    """Read what `cases import` and `cases review` wrote with --report, each told by its columns.
+
+    Returns:
+        The reasons of rows that became no case, and the faults of each case that a review removed;
+        None where no file has any.
+    """
+    reasons: list[str] | None = None
+    faults: list[list[str]] | None = None
+    given = {path.resolve(): path for path in paths}  # a file counts once
+    for path in given.values():
+        table = _table(path)
+        if table.columns.isin(_REMOVED).sum() == len(_REMOVED):
+            faults = (faults or []) + table["faults"].str.split(_SEPARATOR).tolist()
+        elif table.columns.isin(_DROPPED).sum() == len(_DROPPED):
+            unknown = table.loc[~table["reason"].isin(REASONS), "reason"]
+            for row, reason in unknown[:1].items():
+                raise InputError(
+                    f"{path}: line {row}: column 'reason': unknown reason '{reason}'; allowed:"
+                    f" {choices(REASONS)}"
+                )
+            reasons = (reasons or []) + table["reason"].tolist()
+        else:
+            raise InputError(
+                f"{path}: must be the .csv file that `cases import --report` wrote (columns"
+                f" {choices(_DROPPED)}) or `cases review --report` ({choices(_REMOVED)})"
+            )
+    return reasons, faults
+
+
+def _table(path: Path) -> pd.DataFrame:
+    """A table of texts; the index counts lines from the first below the header, which is 2."""
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InputError(f"report: cannot read '{path}' as .csv: {error}") from error
+    table.index += 2
+    return table

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +11,20 @@ from rich.markup import escape
 
 from urs_inspect._util import InputError, check_new_file, counted, write_new_file
 from urs_inspect.cli._output import print_text_table, table_of
+from urs_inspect.rubrics import load_rubric
+from urs_inspect.survey._case_file import (
+    AMBIGUOUS_INTENT,
+    UNKNOWN_INTENT,
+    Survey,
+    dropped_csv,
+    read_reports,
+    removed_csv,
+    write_cases,
+)
+from urs_inspect.survey._survey import read_mapping, read_survey
 
 if TYPE_CHECKING:
-    from urs_inspect.datasets import Vocabulary
-    from urs_inspect.rubrics import Rubric
-    from urs_inspect.survey._case_file import Survey
-    from urs_inspect.survey._datasheet import Described
-    from urs_inspect.survey._review_report import CaseReviews, ReviewedCase
+    from urs_inspect.survey._review_report import ReviewedCase
 
 _MAX_LABELS = 5
 _MAX_SHOWN = 50
@@ -29,67 +35,6 @@ _PATH = click.Path(path_type=Path)
 @click.group()
 def cases() -> None:
     """Cases of your own: import a survey, take over a review, describe what is left."""
-
-
-def vocabulary_of(rubric: "Rubric") -> "Vocabulary":
-    """Intents by id, label in the data, name in any language, or reported name where that is of one
-    intent only.
-
-    A reported name of several intents is refused as ambiguous; for an unknown name the error has
-    the nearest known one.
-    """
-    from urs_inspect.datasets import Vocabulary
-    from urs_inspect.rubrics import normalise_key
-
-    intents: dict[str, set[str]] = {}
-    for intent_id, intent in rubric.intents.items():
-        translated = [term.name for term in intent.text.values()]
-        for name in (intent_id, intent.label, intent.group, *translated):
-            intents.setdefault(normalise_key(name), set()).add(intent_id)
-    languages: dict[str, set[str]] = {}
-    for code, language in rubric.languages.items():
-        for name in (code, language.dataset_label, language.name):
-            languages.setdefault(name.casefold(), set()).add(code)
-    return Vocabulary(
-        _finder(rubric.intent_id, intents, normalise_key),
-        _finder(rubric.language_code, languages, lambda label: label.strip().casefold()),
-    )
-
-
-def _finder(
-    find: Callable[[str], str], meanings: dict[str, set[str]], fold: Callable[[str], str]
-) -> Callable[[str], str]:
-    from urs_inspect.survey._survey import (
-        AmbiguousNameError,
-        UnknownNameError,
-        did_you_mean,
-        nearest,
-    )
-
-    def resolve(label: str) -> str:
-        try:
-            return find(label)
-        except InputError as error:
-            meant = sorted(meanings.get(fold(label), ()))
-            if len(meant) > 1:
-                raise AmbiguousNameError(
-                    f"'{label.strip()}' could be {' or '.join(meant)}; name one of them"
-                ) from None
-            if meant:
-                return meant[0]
-            near = nearest(fold(label), meanings)
-            message = f"{error}{did_you_mean(fold(label), meanings)}"
-            raise UnknownNameError(message, near[0] if len(near) == 1 else "") from None
-
-    return resolve
-
-
-def _described(dataset: str, rubric: "Rubric", vocabulary: "Vocabulary") -> "Described":
-    from urs_inspect.survey._datasheet import read_described
-
-    groups = {intent_id: intent.group for intent_id, intent in rubric.intents.items()}
-    languages = {code: language.name for code, language in rubric.languages.items()}
-    return read_described(dataset, vocabulary, groups, languages)
 
 
 @cases.command()
@@ -111,13 +56,9 @@ def datasheet(dataset: str, reports: tuple[Path, ...], rubric: str | None) -> No
     Counts of intents by language (URS paper, Table 2), the shortest questions as examples (Table
     3), services (Table 5), countries and lengths; with --report also what became no case, and why.
     """
-    from urs_inspect.rubrics import load_rubric
-    from urs_inspect.survey._case_file import read_reports
     from urs_inspect.survey._datasheet import datasheet as datasheet_of
 
-    loaded = load_rubric(rubric)
-    described = _described(dataset, loaded, vocabulary_of(loaded))
-    click.echo(datasheet_of(described, *read_reports(reports)))
+    click.echo(datasheet_of(dataset, load_rubric(rubric), *read_reports(reports)), nl=False)
 
 
 @cases.command("import")
@@ -162,21 +103,16 @@ def import_(
     The output serves as `-T dataset=`, and `cases datasheet` describes it. Cases without reference
     answers get them by the task urs_references.
     """
-    from urs_inspect.rubrics import load_rubric
-    from urs_inspect.survey._case_file import dropped_csv, write_cases
-    from urs_inspect.survey._survey import ColumnMap, SurveyOptions, read_mapping, read_survey
-
     check_new_file(output, ".jsonl", option="output")
     if report is not None:
         check_new_file(report, ".csv", option="report")
-    mapping = ColumnMap() if columns is None else read_mapping(columns)
-    options = SurveyOptions(
-        columns=mapping,
-        attention=mapping.attention,
+    imported = read_survey(
+        survey,
+        load_rubric(rubric),
+        None if columns is None else read_mapping(columns),
         keep_flagged=keep_flagged,
         fix_spelling=fix_spelling,
     )
-    imported = read_survey(survey, vocabulary_of(load_rubric(rubric)), options)
     if report is not None:
         write_new_file(report, dropped_csv(imported), "report")
     _print_survey(imported, report)
@@ -189,7 +125,7 @@ def import_(
     _print_cases(imported, output)
 
 
-def _print_cases(survey: "Survey", output: Path) -> None:
+def _print_cases(survey: Survey, output: Path) -> None:
     """Print where the cases are, and how many need a reference answer."""
     console = Console(soft_wrap=True, highlight=False)
     number = len(survey.cases)
@@ -203,7 +139,7 @@ def _print_cases(survey: "Survey", output: Path) -> None:
         )
 
 
-def _print_survey(survey: "Survey", report: Path | None) -> None:
+def _print_survey(survey: Survey, report: Path | None) -> None:
     """Print how many rows became cases, and why the others did not."""
     console = Console(soft_wrap=True, highlight=False)
     rows = {"cases": len(survey.cases)}
@@ -212,7 +148,7 @@ def _print_survey(survey: "Survey", report: Path | None) -> None:
     flagged = sum(bool(case.flags) for case in survey.cases)
     if flagged:
         rows["of the cases, kept with personal data"] = flagged
-    title = f"{counted(survey.rows, 'row')} of {escape(survey.path)}"
+    title = f"{counted(survey.rows, 'row')} of {escape(str(survey.path))}"
     shown = [(name, f"{number:,}") for name, number in rows.items()]
     console.print(table_of(shown, "", "rows", title=title))
     if survey.dropped:
@@ -226,10 +162,8 @@ def _print_survey(survey: "Survey", report: Path | None) -> None:
     _print_labels(survey, console)
 
 
-def _print_labels(survey: "Survey", console: Console) -> None:
+def _print_labels(survey: Survey, console: Console) -> None:
     """Print labels that could not be used, and what helps."""
-    from urs_inspect.survey._case_file import AMBIGUOUS_INTENT, UNKNOWN_INTENT
-
     reasons = (AMBIGUOUS_INTENT, UNKNOWN_INTENT)
     labels = Counter(row.detail for row in survey.dropped if row.reason in reasons)
     if not labels:
@@ -254,19 +188,20 @@ def review(log: str, output: Path, report: Path | None) -> None:
     A case without a review (the judge failed) does not pass; `inspect score` or `inspect
     eval-retry` reviews it again.
     """
-    from urs_inspect.rubrics import load_rubric
-    from urs_inspect.survey._review_report import read_case_reviews, rows_of
+    from urs_inspect.survey._review_report import UNSEEN, read_case_reviews, rows_of
 
     check_new_file(output, ".jsonl")
     if report is not None:
         check_new_file(report, ".csv", option="report")
     skipped: list[str] = []
     reviews = read_case_reviews(log, skipped)
-    rows = rows_of(reviews, vocabulary_of(load_rubric()))
+    rows = rows_of(reviews)
     reviewed = {case.id for case in reviews.cases}
     unreached = [name for name in rows if name not in reviewed]
     if report is not None:
-        _write_removed(report, reviews, unreached)
+        removed = {case.id: case.faults for case in reviews.cases if not case.passed}
+        removed |= dict.fromkeys(unreached, (UNSEEN,))
+        write_new_file(report, removed_csv(removed), "report")
     console = Console(soft_wrap=True, highlight=False)
     for sentence in skipped:
         console.print(sentence, markup=False)
@@ -289,16 +224,6 @@ def review(log: str, output: Path, report: Path | None) -> None:
             f"Of the data, {counted(len(unreached), 'case')} without a review: not written."
         )
     _print_failed([case for case in reviews.cases if not case.passed], console)
-
-
-def _write_removed(report: Path, reviews: "CaseReviews", unreached: list[str]) -> None:
-    """List the cases that did not pass, with their faults, and those without a review."""
-    from urs_inspect.survey._case_file import Removed, removed_csv
-    from urs_inspect.survey._review_report import UNSEEN
-
-    removed = [Removed(case.id, case.faults) for case in reviews.cases if not case.passed]
-    removed += [Removed(name, (UNSEEN,)) for name in unreached]
-    write_new_file(report, removed_csv(removed), "report")
 
 
 def _print_failed(failed: "list[ReviewedCase]", console: Console) -> None:

@@ -1,228 +1,177 @@
 """Datasheet of cases in the tables of the URS paper (Tables 2, 3 and 5), as Markdown."""
 
 import re
-import statistics
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
-from urs_inspect._util import counted, escaped
-from urs_inspect.datasets._cases import UrsCase, Vocabulary, load_urs
-from urs_inspect.datasets._rows import READABLE, read_table
-from urs_inspect.survey._case_file import REASONS, Dropped, Removed
+import pandas as pd
 
+from urs_inspect._util import counted
+from urs_inspect.datasets._cases import UrsData, load_urs
+from urs_inspect.datasets._rows import READABLE, read_table
+from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
+from urs_inspect.rubrics import Rubric
+from urs_inspect.survey._case_file import REASONS
+from urs_inspect.survey._vocabulary import vocabulary_of
+
+_KIND = ReportKind("urs-inspect datasheet", 1, "urs-inspect cases datasheet", "datasheet")
 _UNIT = re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff]+")
 _LONGEST_EXAMPLE = 160
 _TOP_SERVICES = 5
 
 
-@dataclass(frozen=True)
-class Described:
-    """Cases and what a datasheet reports of them."""
-
-    name: str
-    sha256: str  # of the file
-    cases: tuple[UrsCase, ...]
-    services: Mapping[str, str]  # id of a case -> the service that was asked, where it is named
-    groups: Mapping[str, str]  # intent -> its reported name, in the order of the tables
-    languages: Mapping[str, str]  # language code -> its name, in the order of the tables
-
-
-def read_described(
-    dataset: str, vocabulary: Vocabulary, groups: Mapping[str, str], languages: Mapping[str, str]
-) -> Described:
-    """Read cases, which need no references, and the column `service`."""
-    data = load_urs(dataset, vocabulary, need_references=False)
-    services: dict[str, str] = {}
-    if dataset.lower().endswith(READABLE):
-        rows, _ = read_table(Path(dataset).expanduser(), [])
-        for case, row in zip(data.cases, rows, strict=True):
-            service = row.values.get("service")
-            if isinstance(service, str) and service.strip():
-                services[case.id] = " ".join(service.split())
-    return Described(data.name, data.sha256, data.cases, services, groups, languages)
-
-
 def datasheet(
-    described: Described,
-    dropped: Sequence[Dropped] | None = None,
-    removed: Sequence[Removed] | None = None,
+    dataset: str,
+    rubric: Rubric,
+    reasons: Sequence[str] | None = None,
+    faults: Sequence[Sequence[str]] | None = None,
 ) -> str:
-    """Describe cases as Markdown; groups, languages and columns without a case are left out.
+    """Describe cases, which need no references, as Markdown; what has no case is left out.
 
     Intents by language (Table 2), the shortest questions as examples (Table 3), services (Table 5),
-    countries, lengths, the rows that the import dropped, and the cases that a review removed, where
-    these are known.
+    countries, lengths, the rows that the import dropped, by reason, and the cases that a review
+    removed, by their faults, where these are known.
     """
-    name = escaped(described.name)
-    lines = [
-        f"# Datasheet of {Path(name).name}",
-        "",
-        f"{counted(len(described.cases), 'case')}; sha256 of the file `{described.sha256}`.",
-        *_intents(described),
-        *_examples(described),
-        *_services(described),
-        *_countries(described),
-        *_lengths(described),
+    data = load_urs(dataset, vocabulary_of(rubric), need_references=False)
+    cases = _table(data, dataset, rubric)
+    number = counted(len(cases), "case")
+    sections = [
+        Section("Cases", [f"{number}; sha256 of the file {data.sha256}."]),
+        _intents(cases),
+        _examples(cases),
+        _services(cases),
+        _countries(cases),
+        _lengths(cases),
     ]
-    if dropped is not None:
-        lines += _dropped(dropped)
-    if removed is not None:
-        lines += _removed(removed)
-    lines += _account(described, dropped, removed)
-    return "\n".join([*lines, ""])
+    account = [number]
+    accounted = len(cases)
+    if reasons is not None:
+        counts = pd.Series(reasons, dtype=object).value_counts()
+        counts = counts.reindex([reason for reason in REASONS if reason in counts])
+        title = "Rows of the survey that became no case"
+        sections.append(_counts(title, "Reason", "Rows", counts, len(reasons)))
+        account.append(f"{counted(len(reasons), 'row')} dropped by the import")
+        accounted += len(reasons)
+    if faults is not None:
+        counts = _by_number(chain.from_iterable(faults))
+        title = "Cases that the review took out"
+        note = "A case may have several faults."
+        sections.append(_counts(title, "Fault", "Cases", counts, len(faults), note))
+        account.append(f"{counted(len(faults), 'case')} taken out by the review")
+        accounted += len(faults)
+    if len(account) > 1:
+        rows = counted(accounted, "row")
+        line = f"{', '.join(account)}: {rows} of the survey are accounted for."
+        sections.append(Section("Rows of the survey", [line]))
+    return Report(_KIND, f"Datasheet of {Path(data.name).name}", sections).markdown()
 
 
-def _languages(described: Described) -> dict[str, str]:
-    present = {case.language for case in described.cases}
-    return {code: name for code, name in described.languages.items() if code in present}
+def _table(data: UrsData, dataset: str, rubric: Rubric) -> pd.DataFrame:
+    """One row per case; groups and languages in the order of the rubric, empty where unknown."""
+    services = [""] * len(data.cases)
+    if dataset.lower().endswith(READABLE):
+        rows, _ = read_table(Path(dataset).expanduser(), [])
+        services = [str(row.values.get("service") or "") for row in rows]
+    groups = {intent: known.group for intent, known in rubric.intents.items()}
+    languages = {code: known.name for code, known in rubric.languages.items()}
+    cases = pd.DataFrame(
+        {
+            "Intent": [groups[case.intent] for case in data.cases],
+            "Language": [languages[case.language] for case in data.cases],
+            "Question": [case.question for case in data.cases],
+            "Service": [" ".join(service.split()) for service in services],
+            "Country": [case.country for case in data.cases],
+            "part": [case.intent for case in data.cases],
+        }
+    )
+    for column, order in (("Intent", groups.values()), ("Language", languages.values())):
+        ordered = pd.Categorical(cases[column], list(dict.fromkeys(order)), ordered=True)
+        cases[column] = ordered.remove_unused_categories()
+    return cases
 
 
-def _groups(described: Described) -> list[str]:
-    present = {described.groups[case.intent] for case in described.cases}
-    return [group for group in dict.fromkeys(described.groups.values()) if group in present]
+def _intents(cases: pd.DataFrame) -> Section:
+    """Cases by intent and language; a note for each intent that holds several, as API counts in
+    Solve Problem.
+    """
+    notes = []
+    for group, parts in cases.groupby("Intent", observed=True)["part"]:
+        counts = parts.value_counts(sort=False)
+        if len(counts) > 1:
+            held = ", ".join(f"{number} of {intent}" for intent, number in counts.items())
+            notes.append(f"{group} holds {held}.")
+    table = pd.crosstab(cases["Intent"], cases["Language"], margins=True, margins_name="Total")
+    total_first = table.loc[["Total", *table.index[:-1]]]
+    return _section("Intents by language", total_first.reset_index(), notes)
 
 
-def _intents(described: Described) -> list[str]:
-    counts = Counter((described.groups[case.intent], case.language) for case in described.cases)
-    languages = _languages(described)
-    groups = _groups(described)
-    totals = [sum(counts[group, code] for group in groups) for code in languages]
-    rows = [["Total", *totals, sum(totals)]]
-    for group in groups:
-        cells = [counts[group, code] for code in languages]
-        rows.append([group, *cells, sum(cells)])
-    header = ["Intent", *languages.values(), "Total"]
-    return _section("Intents by language", header, rows, *_parts(described))
+def _examples(cases: pd.DataFrame) -> Section:
+    kind = ["Intent", "Language"]
+    length = cases["Question"].str.len()
+    shortest_first = cases.assign(length=length).sort_values(["length", "Question"])
+    shortest = shortest_first.drop_duplicates(kind).sort_values(kind)
+    shortest["Question"] = shortest["Question"].map(_short)
+    title = "Examples, the shortest of each kind"
+    return _section(title, shortest[[*kind, "Question"]])
 
 
-def _parts(described: Described) -> list[str]:
-    """A line for each group that holds several intents, as API counts in Solve Problem."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for case in described.cases:
-        counts[described.groups[case.intent]][case.intent] += 1
-    lines = []
-    for group, parts in counts.items():
-        if len(parts) > 1:
-            held = ", ".join(f"{number} of {intent}" for intent, number in parts.items())
-            lines.append(f"{group} holds {held}.")
-    return lines
+def _services(cases: pd.DataFrame) -> Section:
+    named = cases[cases["Service"] != ""]
+    if named.empty:
+        return Section("Services", ["The cases do not say which service was asked."])
+    rows: list[tuple[object, object, int]] = []
+    for language, of_language in named.groupby("Language", observed=True)["Service"]:
+        rows.append((language, "Total", len(of_language)))
+        first = _by_number(of_language).nlargest(_TOP_SERVICES, keep="all")
+        rows += [(language, service, number) for service, number in first.items()]
+    table = pd.DataFrame(rows, columns=["Language", "Service", "Cases"])
+    services = counted(named["Service"].nunique(), "service")
+    note = f"{services} in all; {_none_named(len(cases) - len(named))}."
+    return _section(f"Services, the first {_TOP_SERVICES} of each language", table, [note])
 
 
-def _examples(described: Described) -> list[str]:
-    texts: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for case in described.cases:
-        group = described.groups[case.intent]
-        texts[group, case.language].append(case.question)
-    rows = []
-    for group in _groups(described):
-        for code, name in _languages(described).items():
-            if (group, code) in texts:
-                shortest = min(texts[group, code], key=lambda text: (len(text), text))
-                rows.append([group, name, _short(shortest)])
-    return _section("Examples, the shortest of each kind", ["Intent", "Language", "Question"], rows)
+def _countries(cases: pd.DataFrame) -> Section:
+    named = cases[cases["Country"] != ""]
+    if named.empty:
+        return Section("Countries", ["The cases do not say which country their users came from."])
+    counts = pd.crosstab(named["Country"], cases["Language"])
+    counts["Total"] = counts.sum(axis=1)
+    counts = counts.sort_values("Total", ascending=False, kind="stable")
+    countries = counted(len(counts), "country", "countries")
+    note = f"{countries}; {_none_named(len(cases) - len(named))}."
+    return _section("Countries", counts.reset_index(), [note])
 
 
-def _services(described: Described) -> list[str]:
-    if not described.services:
-        return ["", "## Services", "", "The cases do not say which service was asked."]
-    rows: list[list[object]] = []
-    for code, name in _languages(described).items():
-        counts = Counter(
-            described.services[case.id]
-            for case in described.cases
-            if case.language == code and case.id in described.services
-        )
-        rows.append([name, "Total", counts.total()])
-        rows += [[name, service, number] for service, number in _first(counts, _TOP_SERVICES)]
-    without = len(described.cases) - len(described.services)
-    different = set(described.services.values())
-    note = f"{counted(len(different), 'service')} in all; {_none_named(without)}."
-    title = f"Services, the first {_TOP_SERVICES} of each language"
-    return _section(title, ["Language", "Service", "Cases"], rows, note)
-
-
-def _countries(described: Described) -> list[str]:
-    counts = Counter(case.country for case in described.cases if case.country)
-    if not counts:
-        return ["", "## Countries", "", "The cases do not say which country their users came from."]
-    languages = _languages(described)
-    by_language = Counter((case.country, case.language) for case in described.cases)
-    rows = []
-    for country, number in _first(counts, len(counts)):
-        cells = [by_language[country, code] for code in languages]
-        rows.append([country, *cells, number])
-    without = len(described.cases) - counts.total()
-    note = f"{counted(len(counts), 'country', 'countries')}; {_none_named(without)}."
-    return _section("Countries", ["Country", *languages.values(), "Total"], rows, note)
-
-
-def _lengths(described: Described) -> list[str]:
-    rows: list[list[object]] = []
-    for code, name in _languages(described).items():
-        texts = [case.question.strip() for case in described.cases if case.language == code]
-        for unit, lengths in (
-            ("characters", [len(text) for text in texts]),
-            ("words", [_words(text) for text in texts]),
-        ):
-            mean = f"{statistics.fmean(lengths):.1f}"
-            median = f"{statistics.median(lengths):g}"
-            rows.append([name, unit, mean, median, min(lengths), max(lengths)])
+def _lengths(cases: pd.DataFrame) -> Section:
+    texts = cases["Question"].str.strip()
+    units = {"characters": texts.str.len(), "words": texts.map(_words)}
+    parts = []
+    for unit, lengths in units.items():
+        by_language = lengths.groupby(cases["Language"], observed=True)
+        of_unit = by_language.agg(["mean", "median", "min", "max"]).reset_index()
+        of_unit.insert(1, "Unit", unit)
+        parts.append(of_unit)
+    table = pd.concat(parts).sort_values(["Language", "Unit"])
+    table["mean"] = table["mean"].map("{:.1f}".format)
+    table["median"] = table["median"].map("{:g}".format)
+    table.columns = pd.Index(["Language", "Unit", "Mean", "Median", "Shortest", "Longest"])
     note = "A word is a run of letters and digits, or a single Chinese character."
-    return _section(
-        "Length of questions",
-        ["Language", "Unit", "Mean", "Median", "Shortest", "Longest"],
-        rows,
-        note,
-    )
+    return _section("Length of questions", table, [note])
 
 
-def _dropped(dropped: Sequence[Dropped]) -> list[str]:
-    counts = Counter(row.reason for row in dropped)
-    rows: list[list[object]] = [[reason, counts[reason]] for reason in REASONS if counts[reason]]
-    rows.append(["all", counts.total()])
-    return _section("Rows of the survey that became no case", ["Reason", "Rows"], rows)
+def _counts(
+    title: str, heading: str, of: str, counts: "pd.Series[int]", total: int, *notes: str
+) -> Section:
+    """How often each thing occurs, and in how many rows or cases."""
+    rows = [*counts.items(), ("all", total)]
+    return _section(title, pd.DataFrame(rows, columns=[heading, of]), notes)
 
 
-def _removed(removed: Sequence[Removed]) -> list[str]:
-    counts = Counter(chain.from_iterable(case.faults for case in removed))
-    rows: list[list[object]] = [[fault, number] for fault, number in _first(counts, len(counts))]
-    rows.append(["all", len(removed)])
-    return _section(
-        "Cases that the review took out",
-        ["Fault", "Cases"],
-        rows,
-        "A case may have several faults.",
-    )
-
-
-def _account(
-    described: Described, dropped: Sequence[Dropped] | None, removed: Sequence[Removed] | None
-) -> list[str]:
-    """The sum of the counts, to compare with the survey."""
-    parts = [counted(len(described.cases), "case")]
-    together = len(described.cases)
-    if dropped is not None:
-        parts.append(f"{counted(len(dropped), 'row')} dropped by the import")
-        together += len(dropped)
-    if removed is not None:
-        parts.append(f"{counted(len(removed), 'case')} taken out by the review")
-        together += len(removed)
-    if len(parts) == 1:
-        return []
-    return ["", f"{', '.join(parts)}: {counted(together, 'row')} of the survey are accounted for."]
-
-
-def _first(counts: Counter[str], number: int) -> list[tuple[str, int]]:
-    """The most frequent ones; those of equal number by name, and all that tie with the last one."""
-    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    last = min(number, len(ordered))
-    if not last:
-        return []
-    _, least = ordered[last - 1]
-    return [(name, count) for name, count in ordered if count >= least]
+def _by_number(names: Iterable[str]) -> "pd.Series[int]":
+    """How often each name occurs, the most frequent first, those of equal number by name."""
+    counts = pd.Series(sorted(names), dtype=object).value_counts(sort=False)
+    return counts.sort_values(ascending=False, kind="stable")
 
 
 def _none_named(number: int) -> str:
@@ -238,15 +187,5 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST_EXAMPLE else f"{line[: _LONGEST_EXAMPLE - 1]}…"
 
 
-def _section(
-    title: str, header: Sequence[object], rows: Iterable[Sequence[object]], *notes: str
-) -> list[str]:
-    lines = [_line(header), f"| {' | '.join('---' for _ in header)} |", *map(_line, rows)]
-    section = ["", f"## {title}", "", *lines]
-    if notes:
-        section += ["", *notes]
-    return section
-
-
-def _line(cells: Iterable[object]) -> str:
-    return f"| {' | '.join(escaped(str(cell)) for cell in cells)} |"
+def _section(title: str, table: pd.DataFrame, notes: Sequence[str] = ()) -> Section:
+    return Section(title, notes, [Table(table)])

@@ -9,12 +9,13 @@ from typing import Any
 from inspect_ai.log import EvalSample
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.datasets import Vocabulary
 from urs_inspect.datasets._cases import load_urs
 from urs_inspect.datasets._rows import READABLE, SURPLUS, Fields, read_table
 from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.logs._files import read_log, short_name, sorted_headers
 from urs_inspect.logs._scores import last_score
+from urs_inspect.rubrics import load_rubric
+from urs_inspect.survey._vocabulary import vocabulary_of
 
 UNSEEN = "no review: the run did not reach it"
 """Fault of a case that the log does not have."""
@@ -108,12 +109,12 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
     return ReviewedCase(case, question, passed, tuple(dict.fromkeys(faults)))
 
 
-def rows_of(reviews: CaseReviews, vocabulary: Vocabulary) -> dict[str, dict[str, object]]:
+def rows_of(reviews: CaseReviews) -> dict[str, dict[str, object]]:
     """The cases as they are in the data, by id, with all columns."""
     place = reviews.dataset
     path = Path(place).expanduser()
     if not place.lower().endswith(READABLE):
-        data = load_urs(place, vocabulary, need_references=False)
+        data = load_urs(place, vocabulary_of(load_rubric()), need_references=False)
         return {
             case.id: {
                 "id": case.id,

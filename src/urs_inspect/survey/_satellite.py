@@ -5,7 +5,7 @@ from urs_inspect._satellites import Satellite
 SATELLITE = Satellite(
     registers=("survey._case_review", "survey._review_task"),
     tasks={"urs_case_review": "survey._review_task:urs_case_review"},
-    offers={"kinds of files": {"survey": "survey._file_kinds:KINDS"}},
+    offers={"kinds of files": {"survey": "survey._survey:KINDS"}},
     commands={
         "Data": {
             "cases": (

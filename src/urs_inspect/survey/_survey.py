@@ -1,16 +1,14 @@
 """Reads a survey file by what its columns and labels mean: cases, and dropped rows with reasons."""
 
-import csv
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 
-from urs_inspect._util import InputError, choices, read_yaml_file
+from urs_inspect._util import InputError, choices, did_you_mean, read_yaml_file
 from urs_inspect.datasets._cases import Vocabulary
 from urs_inspect.datasets._rows import SURROGATE, Fields, Row, read_table, shown
-from urs_inspect.datasets._sources import sha256_of
+from urs_inspect.rubrics import Rubric
 from urs_inspect.survey._case_file import (
     AMBIGUOUS_INTENT,
     ATTENTION,
@@ -34,43 +32,7 @@ from urs_inspect.survey._questions import (
     first_question,
     read_transcript,
 )
-
-_LEAST = 0.6  # share of characters in common, as difflib counts them
-
-
-class AmbiguousNameError(InputError):
-    """A name that could be either of several things."""
-
-
-class UnknownNameError(InputError):
-    """A name that is not known.
-
-    `nearest` is what the nearest known name means, empty if that is not certain.
-    """
-
-    def __init__(self, message: str, nearest: str) -> None:
-        super().__init__(message)
-        self.nearest = nearest
-
-
-def did_you_mean(key: str, meanings: Mapping[str, Collection[str]]) -> str:
-    """A question about the nearest known name, ` (did you mean factual_qa?)`; else empty.
-
-    `key` and the keys of `meanings` are folded for comparison.
-    """
-    near = nearest(key, meanings)
-    if not near:
-        return ""
-    return f" (did you mean {' or '.join(near)}?)"
-
-
-def nearest(key: str, meanings: Mapping[str, Collection[str]]) -> list[str]:
-    """Meanings of the nearest known name, sorted; empty if no name is near."""
-    near = get_close_matches(key, list(meanings), n=1, cutoff=_LEAST)
-    if not near:
-        return []
-    return sorted(meanings[near[0]])
-
+from urs_inspect.survey._vocabulary import LabelError, vocabulary_of
 
 CONVERSATION = "conversation"
 INTENT = "intent"
@@ -122,9 +84,8 @@ class ColumnMap:
     @property
     def required(self) -> tuple[tuple[str, ...], ...]:
         """The columns that the file must have, each with its alternative names."""
-        return tuple(
-            self.names(what) for what in ALIASES if what in _NEEDED or what in self.columns
-        )
+        wanted = [what for what in ALIASES if what in _NEEDED or what in self.columns]
+        return (*map(self.names, wanted), *((column,) for column in self.attention))
 
 
 def read_mapping(path: Path) -> ColumnMap:
@@ -140,9 +101,9 @@ def read_mapping(path: Path) -> ColumnMap:
     texts = {key: _texts(raw.get(key) or {}, f"{path}: {key}") for key in _KEYS}
     for what in texts["columns"]:
         if what not in ALIASES:
-            near = did_you_mean(what.casefold(), {name: [name] for name in ALIASES})
             raise InputError(
-                f"{path}: columns: unknown key '{what}'; allowed: {choices(ALIASES)}{near}"
+                f"{path}: columns: unknown key '{what}'; allowed: {choices(ALIASES)}"
+                f"{did_you_mean(what, ALIASES)}"
             )
     return ColumnMap(**texts)
 
@@ -157,48 +118,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
-    """What may be wrong with the header of a CSV file, to append to a message; else empty."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header = []
-            if path.suffix.lower() == ".csv":
-                header = next(csv.reader(file), [])
-    except (OSError, UnicodeDecodeError, csv.Error):
-        return ""
-    if len(header) < 2:  # the cells are separated by something else
-        return ""
-    folded = {name.strip().casefold(): [f"'{name}'"] for name in header}
-    for names in needed:
-        if not set(names) & set(header):
-            hints = (did_you_mean(name.casefold(), folded) for name in names)
-            near = next(filter(None, hints), "")
-            if names[0] in ALIASES:
-                near += "; a file for --columns can say what it is called"
-            return near
-    return ""
-
-
-def finder(labels: Mapping[str, str], find: Callable[[str], str]) -> Callable[[str], str]:
-    """Turns a label into an id: by the survey's own list first, in any case."""
-    own = {label.strip().casefold(): find(meaning) for label, meaning in labels.items()}
-    return lambda label: own.get(label.strip().casefold()) or find(label)
-
-
-@dataclass(frozen=True)
-class SurveyOptions:
-    """How a survey is read."""
-
-    columns: ColumnMap = field(default_factory=ColumnMap)
-    # of all questions; None: of the column, or of the script where that is blank
-    language: str | None = None
-    near: float = 0.85  # least similarity of near-duplicates, 0.5 to 1
-    # column -> value that it must have, in any case
-    attention: Mapping[str, str] = field(default_factory=dict)
-    keep_flagged: bool = False  # keep questions with personal data, marked as such
-    fix_spelling: bool = False  # take an unknown intent or language for the nearest known one
-
-
+_NEAR = 0.85  # least similarity of near-duplicates
 _MAX_EXCERPT = 80
 _MAX_DETAIL = 300
 
@@ -225,10 +145,20 @@ class _Candidate:
 class _RowReader:
     """Reads one row."""
 
-    def __init__(self, row: Row, options: SurveyOptions, labels: Vocabulary) -> None:
+    def __init__(
+        self,
+        row: Row,
+        columns: ColumnMap,
+        labels: Vocabulary,
+        *,
+        keep_flagged: bool,
+        fix_spelling: bool,
+    ) -> None:
         self._row = row
-        self._options = options
+        self._columns = columns
         self._labels = labels
+        self._keep_flagged = keep_flagged
+        self._fix_spelling = fix_spelling
         self._fields = Fields(row)
         self.question = ""  # as far as it is known yet, also if the row makes no case
         # column, label as written, and what it was taken for
@@ -264,7 +194,7 @@ class _RowReader:
         return _Candidate(self._row.number, texts["user"], case)
 
     def _check_attention(self) -> None:
-        for column, wanted in self._options.attention.items():
+        for column, wanted in self._columns.attention.items():
             given = self._row.values.get(column)
             is_right = str(given).strip().casefold() == wanted.strip().casefold()
             if given is None or not is_right:
@@ -293,8 +223,6 @@ class _RowReader:
         return question
 
     def _language(self, question: str) -> str:
-        if self._options.language is not None:
-            return self._options.language
         if self._text("language"):
             return self._resolved("language", self._labels.language, UNKNOWN_LANGUAGE)
         detected = detect_language(question)
@@ -310,7 +238,7 @@ class _RowReader:
         flags: dict[str, None] = {}
         for what, text in texts.items():
             names = kinds(find_personal(text, language, country)) if text else ()
-            if names and not self._options.keep_flagged:
+            if names and not self._keep_flagged:
                 column = self._column(CONVERSATION if what == "question" else what)
                 raise _RowError(
                     PERSONAL, column, f"{', '.join(names)}; --keep-flagged keeps such rows, marked"
@@ -329,11 +257,11 @@ class _RowReader:
     def _find(self, column: str, label: str, find: Callable[[str], str], reason: str) -> str:
         try:
             return find(label)
-        except InputError as error:
-            if self._options.fix_spelling and isinstance(error, UnknownNameError) and error.nearest:
+        except LabelError as error:
+            if self._fix_spelling and error.nearest:
                 self.respelt.append((column, label, error.nearest))
                 return error.nearest
-            if reason == UNKNOWN_INTENT and isinstance(error, AmbiguousNameError):
+            if reason == UNKNOWN_INTENT and error.ambiguous:
                 reason = AMBIGUOUS_INTENT
             raise _RowError(reason, column, str(error)) from error
 
@@ -357,14 +285,21 @@ class _RowReader:
         return text
 
     def _column(self, what: str) -> str:
-        names = self._options.columns.names(what)
+        names = self._columns.names(what)
         for name in names:
             if name in self._row.values:
                 return name
         return names[0]
 
 
-def read_survey(path: Path, vocabulary: Vocabulary, options: SurveyOptions | None = None) -> Survey:
+def read_survey(
+    path: Path,
+    rubric: Rubric,
+    columns: ColumnMap | None = None,
+    *,
+    keep_flagged: bool = False,
+    fix_spelling: bool = False,
+) -> Survey:
     """Read a survey, one conversation per row.
 
     Steps, in this order: format, attention checks, first valid question, intent, language, personal
@@ -375,8 +310,10 @@ def read_survey(path: Path, vocabulary: Vocabulary, options: SurveyOptions | Non
         path: A `.csv` file with a header, or a `.jsonl` file with one object per line; UTF-8.
             Columns: conversation and intent, and optionally user, service, country, satisfaction,
             language, id and reference.
-        vocabulary: How labels become ids.
-        options: How the survey is read.
+        rubric: Whose intents and languages the labels mean.
+        columns: What columns and labels mean.
+        keep_flagged: Keep questions with personal data, marked as such.
+        fix_spelling: Take an unknown intent or language for the nearest known one.
 
     Returns:
         Cases and dropped rows. A case without an id of its own is called by the file and the number
@@ -387,23 +324,23 @@ def read_survey(path: Path, vocabulary: Vocabulary, options: SurveyOptions | Non
         InputError: If the file cannot be read, a required column is missing, a label is mapped to
             an unknown id, or a library is missing.
     """
-    options = options or SurveyOptions()
+    columns = columns or ColumnMap()
     check_libraries()
-    labels = Vocabulary(
-        finder(options.columns.intents, vocabulary.intent),
-        finder(options.columns.languages, vocabulary.language),
-    )
-    required = [*options.columns.required, *((column,) for column in options.attention)]
+    labels = vocabulary_of(rubric, columns.intents, columns.languages)
     try:
-        rows, unparsed = read_table(path, required)
+        rows, unparsed = read_table(path, columns.required)
     except InputError as error:
-        raise InputError(f"{error}{header_hint(path, required)}") from error
+        if "missing" not in error.message:
+            raise
+        raise InputError(f"{error}; a file for --columns can say what a column is called") from None
     dropped = [_unparsed(path, error) for error in unparsed]
     candidates: list[_Candidate] = []
     taken: dict[str, int] = {}
     respelt: Counter[tuple[str, str, str]] = Counter()
     for position, row in enumerate(rows, start=1):
-        reader = _RowReader(row, options, labels)
+        reader = _RowReader(
+            row, columns, labels, keep_flagged=keep_flagged, fix_spelling=fix_spelling
+        )
         try:
             candidate = reader.read(f"{path.stem}_{position:04d}")
             name = candidate.case.id
@@ -419,26 +356,24 @@ def read_survey(path: Path, vocabulary: Vocabulary, options: SurveyOptions | Non
                 excerpt = _masked(reader.question, _MAX_EXCERPT)
             dropped.append(Dropped(row.number, error.reason, error.column, detail, excerpt))
         respelt.update(reader.respelt)
-    repeats = list(_repeats(candidates, options.near))
+    repeats = list(_repeats(candidates))
     repeated = {repeat.row for repeat in repeats}
     kept = [candidate.case for candidate in candidates if candidate.row not in repeated]
     dropped += repeats
     dropped.sort(key=lambda drop: drop.row)
     return Survey(
-        path=str(path),
-        sha256=sha256_of(path),
+        path=path,
         rows=len(rows) + len(unparsed),
         cases=tuple(kept),
         dropped=tuple(dropped),
-        near=options.near,
         respelt=respelt,
     )
 
 
-def _repeats(candidates: list[_Candidate], near: float) -> Iterator[Dropped]:
+def _repeats(candidates: list[_Candidate]) -> Iterator[Dropped]:
     questions = [candidate.case.question for candidate in candidates]
     users = [candidate.user for candidate in candidates]
-    duplicates = find_duplicates(questions, users, near)
+    duplicates = find_duplicates(questions, users, _NEAR)
     for position, duplicate in duplicates.items():
         candidate = candidates[position]
         first = candidates[duplicate.of]
@@ -463,3 +398,14 @@ def _masked(text: str, most: int) -> str:
     if len(line) <= most:
         return line
     return f"{line[: most - 1]}…"
+
+
+KINDS = {
+    "survey_columns": ("columns", "survey._survey.read_mapping", "path"),
+    "survey": (
+        "conversation|messages|transcript intent|user_intent",
+        "survey._survey.read_survey",
+        "path rubric",
+    ),
+}
+"""Kinds of files that `urs-inspect check` knows with the survey, as its own table has them."""
