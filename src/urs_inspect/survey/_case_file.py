@@ -135,6 +135,12 @@ def _no_formula(cell: str) -> str:
     return cell
 
 
+def shortened(text: str, most: int) -> str:
+    """A text on one line, with an ellipsis in place of what is beyond the most characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def removed_csv(removed: Mapping[str, Iterable[str]]) -> str:
     """The cases that a review removed, by id, and their faults as CSV."""
     return _csv(_REMOVED, [[case, _SEPARATOR.join(faults)] for case, faults in removed.items()])

@@ -41,16 +41,8 @@ def case_review_report() -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        given = []
-        reviewed = []
-        for score in scores:
-            value = value_of(score)
-            if not value:
-                continue
-            case = (str(score.sample_id), value)
-            given.append(case)
-            if value.get("outcome") == "reviewed":
-                reviewed.append(case)
+        given = [(str(score.sample_id), value_of(score)) for score in scores if value_of(score)]
+        reviewed = [case for case in given if case[1]["outcome"] == "reviewed"]
         # The headline comes first and is there before the first review as well: the harness looks
         # for it.
         rows = {"passed": math.nan, "cases": float(len(given)), "reviewed": float(len(reviewed))}
@@ -63,14 +55,10 @@ def case_review_report() -> Metric:
         rows["intent kappa"] = kappa
         rows |= _passed_by("language", "language", reviewed)
         rows |= _passed_by("intent", "user_intent", reviewed)
-        modes = []
-        for _, value in given:
-            outcome = str(value.get("outcome"))
-            if outcome != "reviewed":
-                modes.append(outcome.removeprefix("unreviewed_"))
+        modes = [facts_of(score).get("failure_mode") for score in scores]
         return {
             **defined(rows, "passed"),
-            **count_rows("failures", modes),
+            **count_rows("failures", filter(None, modes)),
             **header_rows(summed(facts_of(score) for score in scores)),
         }
 

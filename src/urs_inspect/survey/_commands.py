@@ -19,6 +19,7 @@ from urs_inspect.survey._case_file import (
     dropped_csv,
     read_reports,
     removed_csv,
+    shortened,
     write_cases,
 )
 from urs_inspect.survey._survey import read_mapping, read_survey
@@ -247,7 +248,4 @@ def _print_failed(failed: "list[ReviewedCase]", console: Console) -> None:
 
 def _excerpt(case: "ReviewedCase") -> str:
     """The beginning of a question; empty for one that may hold personal data."""
-    text = ""
-    if "personal data" not in case.faults:
-        text = " ".join(case.question.split())
-    return text if len(text) <= _MAX_QUESTION else f"{text[: _MAX_QUESTION - 1]}…"
+    return "" if "personal data" in case.faults else shortened(case.question, _MAX_QUESTION)

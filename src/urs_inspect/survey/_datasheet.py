@@ -1,6 +1,5 @@
 """Datasheet of cases in the tables of the URS paper (Tables 2, 3 and 5), as Markdown."""
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -12,11 +11,10 @@ from urs_inspect.datasets._cases import UrsData, load_urs
 from urs_inspect.datasets._rows import READABLE, read_table
 from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
 from urs_inspect.rubrics import Rubric
-from urs_inspect.survey._case_file import REASONS
+from urs_inspect.survey._case_file import REASONS, shortened
 from urs_inspect.survey._vocabulary import vocabulary_of
 
 _KIND = ReportKind("urs-inspect datasheet", 1, "urs-inspect cases datasheet", "datasheet")
-_UNIT = re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff]+")
 _LONGEST_EXAMPLE = 160
 _TOP_SERVICES = 5
 
@@ -111,7 +109,7 @@ def _examples(cases: pd.DataFrame) -> Section:
     length = cases["Question"].str.len()
     shortest_first = cases.assign(length=length).sort_values(["length", "Question"])
     shortest = shortest_first.drop_duplicates(kind).sort_values(kind)
-    shortest["Question"] = shortest["Question"].map(_short)
+    shortest["Question"] = [shortened(text, _LONGEST_EXAMPLE) for text in shortest["Question"]]
     title = "Examples, the shortest of each kind"
     return _section(title, shortest[[*kind, "Question"]])
 
@@ -144,20 +142,10 @@ def _countries(cases: pd.DataFrame) -> Section:
 
 
 def _lengths(cases: pd.DataFrame) -> Section:
-    texts = cases["Question"].str.strip()
-    units = {"characters": texts.str.len(), "words": texts.map(_words)}
-    parts = []
-    for unit, lengths in units.items():
-        by_language = lengths.groupby(cases["Language"], observed=True)
-        of_unit = by_language.agg(["mean", "median", "min", "max"]).reset_index()
-        of_unit.insert(1, "Unit", unit)
-        parts.append(of_unit)
-    table = pd.concat(parts).sort_values(["Language", "Unit"])
-    table["mean"] = table["mean"].map("{:.1f}".format)
-    table["median"] = table["median"].map("{:g}".format)
-    table.columns = pd.Index(["Language", "Unit", "Mean", "Median", "Shortest", "Longest"])
-    note = "A word is a run of letters and digits, or a single Chinese character."
-    return _section("Length of questions", table, [note])
+    lengths = cases["Question"].str.strip().str.len().groupby(cases["Language"], observed=True)
+    table = lengths.agg(["mean", "median", "min", "max"]).round(1)
+    table.columns = pd.Index(["Mean", "Median", "Shortest", "Longest"])
+    return _section("Characters of questions", table.reset_index())
 
 
 def _counts(
@@ -178,14 +166,6 @@ def _none_named(number: int) -> str:
     return f"{counted(number, 'case')} {'names' if number == 1 else 'name'} none"
 
 
-def _words(text: str) -> int:
-    return len(_UNIT.findall(text))
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_EXAMPLE else f"{line[: _LONGEST_EXAMPLE - 1]}…"
-
-
 def _section(title: str, table: pd.DataFrame, notes: Sequence[str] = ()) -> Section:
-    return Section(title, notes, [Table(table)])
+    numbers = table.select_dtypes("number")
+    return Section(title, notes, [Table(table, dict.fromkeys(map(str, numbers), str))])

@@ -214,64 +214,61 @@ def _role(mark: re.Match[str]) -> Role:
 
 @lru_cache(maxsize=1)
 def _forms() -> tuple[_Form, ...]:
-    user = names("user")
-    other = names("other")
-    assistant = names("assistant", "clear")
     return (
-        _form([*user], [*assistant], [*other], assistant, opens=[*user, *other, *assistant]),
         _form(
-            names("asked", "user"),
-            names("answered", "assistant", "clear"),
-            [*other],
-            names("answered", "clear"),
-            opens=names("asked"),
+            user=_any("user"),
+            assistant=_any("assistant", "clear"),
+            inline=_any("assistant", "clear"),
+            opens=_any("user", "other", "assistant", "clear"),
         ),
-        _form(names("asked_short", "user"), names("answered_short", "assistant", "clear"), [*other],
-              names("answered_short", "clear"), opens=names("asked_short")),
-        _bare_form(user, assistant, other),
-    )  # fmt: skip
-
-
-def _form(
-    user: Sequence[str],
-    assistant: Sequence[str],
-    other: Sequence[str],
-    inline: Sequence[str],
-    opens: Sequence[str],
-) -> _Form:
-    colon = rf"(?:[ \t]?\d{{1,2}})?{_END}[:：][ \t*_]*"
-    marks = rf"^{_DECORATION}{_speakers(user, assistant, other)}{colon}"
-    return _Form(
-        re.compile(rf"{_DECORATION}(?:{_any(opens)}){colon}", re.IGNORECASE),
-        re.compile(marks, re.IGNORECASE | re.MULTILINE),
-        re.compile(rf"(?<=[\s。？！?!.；;])(?:{_any(inline)}){colon}", re.IGNORECASE),
+        _form(
+            user=_any("asked", "user"),
+            assistant=_any("answered", "assistant", "clear"),
+            inline=_any("answered", "clear"),
+            opens=_any("asked"),
+        ),
+        _form(
+            user=_any("asked_short", "user"),
+            assistant=_any("answered_short", "assistant", "clear"),
+            inline=_any("answered_short", "clear"),
+            opens=_any("asked_short"),
+        ),
+        _bare_form(),
     )
 
 
-def _bare_form(user: Sequence[str], assistant: Sequence[str], other: Sequence[str]) -> _Form:
-    """Names alone on a line, as when a page is copied."""
-    marks = rf"^{_DECORATION}{_speakers(user, assistant, other)}{_END}[:：]?[ \t*_]*$"
+def _form(*, user: str, assistant: str, inline: str, opens: str) -> _Form:
+    colon = rf"(?:[ \t]?\d{{1,2}})?{_END}[:：][ \t*_]*"
     return _Form(
-        re.compile(rf"{_DECORATION}(?:{_any(user)}){_END}[ \t]*\n", re.IGNORECASE),
-        re.compile(marks, re.IGNORECASE | re.MULTILINE),
+        re.compile(rf"{_DECORATION}{opens}{colon}", re.IGNORECASE),
+        _marks(user, assistant, colon),
+        re.compile(rf"(?<=[\s。？！?!.；;]){inline}{colon}", re.IGNORECASE),
+    )
+
+
+def _bare_form() -> _Form:
+    """Names alone on a line, as when a page is copied."""
+    user = _any("user")
+    return _Form(
+        re.compile(rf"{_DECORATION}{user}{_END}[ \t]*\n", re.IGNORECASE),
+        _marks(user, _any("assistant", "clear"), rf"{_END}[:：]?[ \t*_]*$"),
         re.compile(r"(?!)"),
     )
 
 
+def _marks(user: str, assistant: str, end: str) -> re.Pattern[str]:
+    """Where a speaker begins."""
+    speakers = f"(?P<user>{user})|(?P<assistant>{assistant})|(?P<other>{_any('other')})"
+    return re.compile(rf"^{_DECORATION}(?:{speakers}){end}", re.IGNORECASE | re.MULTILINE)
+
+
 @lru_cache(maxsize=1)
 def _clear() -> re.Pattern[str]:
-    colon = rf"{_END}[:：]"
-    return re.compile(
-        rf"^{_DECORATION}(?:{_any(names('clear'))}){colon}", re.IGNORECASE | re.MULTILINE
-    )
+    return re.compile(rf"^{_DECORATION}{_any('clear')}{_END}[:：]", re.IGNORECASE | re.MULTILINE)
 
 
-def _speakers(user: Sequence[str], assistant: Sequence[str], other: Sequence[str]) -> str:
-    return f"(?:(?P<user>{_any(user)})|(?P<assistant>{_any(assistant)})|(?P<other>{_any(other)}))"
-
-
-def _any(names: Sequence[str]) -> str:
-    return "|".join(re.escape(name) for name in names)
+def _any(*keys: str) -> str:
+    return f"(?:{'|'.join(map(re.escape, names(*keys)))})"
 
 
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)

@@ -92,15 +92,12 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
     for sample in samples:
         question = sample.input if isinstance(sample.input, str) else ""
         score = last_score(sample, "case_review")
-        value: Mapping[str, Any] = {}
-        if score is not None and isinstance(score.value, dict):
-            value = score.value
         facts: Mapping[str, Any] = {}
         if score is not None:
             facts = score.metadata or {}
-        if value.get("outcome") == "reviewed":
-            verdicts.append(value.get("passed") == 1)
-            faults += facts.get("faults", [])
+        if "faults" in facts:
+            verdicts.append(not facts["faults"])
+            faults += facts["faults"]
         else:
             faults.append(f"no review: {facts.get('failure_mode', 'the sample has an error')}")
     passed = None

@@ -23,6 +23,7 @@ from urs_inspect.survey._case_file import (
     Dropped,
     Survey,
     SurveyCase,
+    shortened,
 )
 from urs_inspect.survey._near_duplicates import find_duplicates
 from urs_inspect.survey._personal import check_libraries, find_personal, kinds, mask
@@ -172,26 +173,24 @@ class _RowReader:
         question = self._question()
         intent = self._resolved(INTENT, self._labels.intent, UNKNOWN_INTENT)
         language = self._language(question)
-        texts = {
-            what: self._text(what)
-            for what in ("reference", "country", "service", "satisfaction", "user")
-        }
         identifier = self._text("id") or default_id
         # A reference is an assistant's text; who the user is goes nowhere.
-        typed = {what: texts[what] for what in ("country", "service", "satisfaction")}
+        reference = self._text("reference")
+        user = self._text("user")
+        typed = {what: self._text(what) for what in ("country", "service", "satisfaction")}
         flags = self._personal(
-            {"question": question, "id": identifier, **typed}, language, texts["country"]
+            {CONVERSATION: question, "id": identifier, **typed}, language, typed["country"]
         )
         case = SurveyCase(
             id=identifier,
             question=question,
-            reference=texts["reference"],
+            reference=reference,
             intent=intent,
             language=language,
             flags=flags,
             **typed,
         )
-        return _Candidate(self._row.number, texts["user"], case)
+        return _Candidate(self._row.number, user, case)
 
     def _check_attention(self) -> None:
         for column, wanted in self._columns.attention.items():
@@ -239,10 +238,8 @@ class _RowReader:
         for what, text in texts.items():
             names = kinds(find_personal(text, language, country)) if text else ()
             if names and not self._keep_flagged:
-                column = self._column(CONVERSATION if what == "question" else what)
-                raise _RowError(
-                    PERSONAL, column, f"{', '.join(names)}; --keep-flagged keeps such rows, marked"
-                )
+                detail = f"{', '.join(names)}; --keep-flagged keeps such rows, marked"
+                raise _RowError(PERSONAL, self._column(what), detail)
             flags |= dict.fromkeys(names)
         return tuple(flags)
 
@@ -393,11 +390,8 @@ def _unparsed(path: Path, error: str) -> Dropped:
 
 def _masked(text: str, most: int) -> str:
     """A text without what may be personal, on one line, cut short."""
-    words = mask(text, find_personal(text)).split()
-    line = " ".join(words).encode("utf-8", "replace").decode()
-    if len(line) <= most:
-        return line
-    return f"{line[: most - 1]}…"
+    masked = mask(text, find_personal(text)).encode("utf-8", "replace").decode()
+    return shortened(masked, most)
 
 
 KINDS = {
