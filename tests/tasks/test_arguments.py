@@ -348,7 +348,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
         {"assistant": "oracle"},
         "assistant: kind: unknown value 'oracle'; allowed: model, search, rag",
     ),
-    ("urs_assistants", {"assistant": "search"}, "assistant: search needs a search engine"),
+    ("urs_assistants", {"assistant": "search"}, "assistant: search needs the option search"),
     (
         "urs_assistants",
         {"assistant": {"kind": "rag", "search": "folder:/nowhere/at/all"}},
@@ -359,7 +359,11 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
         {"assistant": {"kind": "search", "search": "web_search:bing"}},
         "allowed: tavily, google, exa",
     ),
-    ("urs_assistants", {"assistant": "translator"}, "assistant: translator needs one"),
+    (
+        "urs_assistants",
+        {"assistant": "translator"},
+        "assistant: translator needs the option translator",
+    ),
     (
         "urs_assistants",
         {"assistant": {"kind": "translator", "translator": "glossary:none.jsonl"}},
@@ -368,7 +372,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     (
         "urs_assistants",
         {"assistant": {"search": "folder:x"}},
-        "assistant: search: only of kind",
+        "assistant: search: not of the kind",
     ),
     ("urs_assistants", {"cases": 5000}, "cases: 5000 cases of Factual QA"),
     ("urs_assistants", {"cases": "sample_factual_qa_en_1,nope"}, "the data has no case nope"),

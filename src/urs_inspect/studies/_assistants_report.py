@@ -194,9 +194,7 @@ class Comparison:
     common_with_nothing: int  # questions that all of them have a score for, or found nothing for
     services: pd.DataFrame
     outcomes: pd.DataFrame  # number of answers by service (index) and outcome (column)
-    # The fewest to leave out so that the others have more questions in common, and how many; ((),
-    # 0) if none.
-    without: tuple[tuple[str, ...], int]
+    without: tuple[str, int]  # whom to leave out so that the others have more in common; how many
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -275,27 +273,19 @@ def _over_common(table: ScoreTable, resampling: Resampling) -> ComparedModels:
     return compare_table(order_models(common), columns, [ALL], resampling)
 
 
-def without(finals: Floats, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """The fewest to leave out, one after the other, so that the others have more questions in
-    common, and how many.
+def without(finals: Floats, names: Sequence[str]) -> tuple[str, int]:
+    """The one without which the others have most questions in common, and how many; empty and 0 if
+    they have no more without it.
     """
-    left: list[int] = []
-    kept = list(range(len(names)))
     there = ~np.isnan(finals)
-    common = start = int(there.all(axis=1).sum())
-    while len(kept) > 2 and common == start:
-        gains = {
-            one: int(there[:, [other for other in kept if other != one]].all(axis=1).sum())
-            for one in kept
-        }
-        # Where it makes no difference yet, the one with the fewest scores goes first.
-        worst = max(kept, key=lambda one: (gains[one], -there[:, one].sum()))
-        kept.remove(worst)
-        left.append(worst)
-        common = gains[worst]
-    if common > start:
-        return (tuple(names[one] for one in left), common)
-    return ((), 0)
+    left = ""
+    most = int(there.all(axis=1).sum())
+    for place, name in enumerate(names):
+        common = int(np.delete(there, place, axis=1).all(axis=1).sum())
+        if len(names) > 2 and common > most:
+            left = name
+            most = common
+    return left, most if left else 0
 
 
 def report_assistants(
@@ -372,7 +362,7 @@ def _facts(found: Comparison) -> dict[str, Any]:
         **{name: getattr(found, name) for name in names},
         "conditions": asdict(found.block.conditions),
         "differs_from_first": reasons_apart(found.block.differs_from_first),
-        "without": found.without[0],
+        "without": [found.without[0]] if found.without[0] else [],
         "common_without": found.without[1] or None,
         "self_judged": found.services.set_index("service")["self_judged"].to_dict(),
     }
@@ -457,7 +447,7 @@ def _about_comparison(found: Comparison) -> list[str]:
     left, gained = found.without
     if left:
         shared = counted(gained, "question")
-        lines.append(f"Without the logs of {' and '.join(left)}, the others share {shared}.")
+        lines.append(f"Without the logs of {left}, the others share {shared}.")
     if found.pairs:
         if any(math.isnan(mean.low) for mean in found.services["mean"]):
             lines.append("Over so few questions there is no interval.")

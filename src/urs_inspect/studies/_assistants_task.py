@@ -36,6 +36,17 @@ from urs_inspect.tasks.urs import URS_VERSION
 
 _INTENTS = {"factual": "factual_qa", "translation": "text_assistant"}
 _TABLES = {"factual": 14, "translation": 15}
+_OPTIONS = {
+    "model": (),
+    "search": ("search",),
+    "rag": ("search", "pages"),
+    "translator": ("translator",),
+}
+"""Kind of assistant -> its options, which it needs unless they have a default."""
+_EXAMPLES = {
+    "search": "folder:<path> or web_search:<provider>",
+    "translator": "glossary:<file> or model",
+}
 _FACTUAL = 57
 """Cases of Factual QA in Table 14."""
 
@@ -93,25 +104,24 @@ def urs_assistants(
     """
     loaded = load_rubric(None, prompt)
     asked_of = AssistantOptions.model_validate(assistant)
-    kind = _kind(cases, asked_of.kind)
     answer = _solver(asked_of)
-    intents = ALL if kind is None else _INTENTS[kind]
+    usual = "translation" if asked_of.kind == "translator" else "factual"
+    kind = usual if cases is None else _kind(cases)
+    intents = _INTENTS.get(kind, ALL)
     chosen = choose_cases(loaded, dataset, language, intents, seed=seed, references=references)
     if isinstance(cases, int):
         taken = _draw(chosen.cases, cases, seed)
-    elif kind is None:
-        taken = _by_id(chosen.cases, cases or [])
+    elif kind == "factual":
+        taken = _draw(chosen.cases, _FACTUAL, seed)
     elif kind == "translation":
         taken = _requests(chosen.cases)
     else:
-        taken = _draw(chosen.cases, _FACTUAL, seed)
+        taken = _by_id(chosen.cases, cases or [])
     if asked_of.kind != "model":
         _refuse_conversations(taken, asked_of.kind)
     given = asked_of.search or asked_of.translator
-    table = _TABLES[kind or _usual_kind(asked_of.kind)]
-    asked = ["grader"]
-    if asked_of.kind == "translator":
-        asked.append("translator")
+    table = _TABLES[usual if kind == "ids" else kind]
+    asked = ["grader", "translator"] if asked_of.kind == "translator" else ["grader"]
     return Task(
         dataset=MemoryDataset(
             [case_to_sample(case, loaded) for case in taken], name=chosen.data.name
@@ -126,7 +136,7 @@ def urs_assistants(
             ASSISTANT: (
                 "" if given is None else f"{asked_of.kind} ({given})"
             ),  # empty for the model alone
-            "cases": kind or "ids",
+            "cases": kind,
             f"published in the URS paper, Table {table}": dict(
                 load_published_urs().table(table).rows
             ),
@@ -136,20 +146,13 @@ def urs_assistants(
     )
 
 
-def _kind(cases: str | int | list[str] | None, assistant: str) -> str | None:
-    """The kind of the cases; None where they are named by their ids."""
-    if cases is None:
-        return _usual_kind(assistant)
+def _kind(cases: str | int | list[str]) -> str:
+    """`factual`, `translation`, or `ids` where cases are named by their ids."""
     if isinstance(cases, int):
         return "factual"
     if isinstance(cases, str) and cases in _INTENTS:
         return cases
-    return None
-
-
-def _usual_kind(assistant: str) -> str:
-    """What the assistant is for."""
-    return "translation" if assistant == "translator" else "factual"
+    return "ids"
 
 
 def _refuse_conversations(cases: Sequence[UrsCase], assistant: str) -> None:
@@ -162,33 +165,25 @@ def _refuse_conversations(cases: Sequence[UrsCase], assistant: str) -> None:
 
 def _solver(asked_of: AssistantOptions) -> Solver:
     kind = asked_of.kind
-    for name, value, users in (
-        ("search", asked_of.search, ("search", "rag")),
-        ("translator", asked_of.translator, ("translator",)),
-    ):
-        if value is not None and kind not in users:
+    taken = _OPTIONS[kind]
+    for name in asked_of.model_fields_set - {"kind", *taken}:
+        allowed = choices(taken) or "no option"
+        raise InputError(f"assistant: {name}: not of the kind {kind}, which takes {allowed}")
+    for name in taken:
+        if getattr(asked_of, name) is None:
             raise InputError(
-                f"assistant: {name}: only of kind {choices(users)}, and the kind is {kind}"
+                f"assistant: {kind} needs the option {name}, as -T assistant='{{kind: {kind},"
+                f" {name}: ...}}', such as {_EXAMPLES[name]}"
             )
-    if "pages" in asked_of.model_fields_set and kind != "rag":
-        raise InputError(f"assistant: pages: only of kind rag, and the kind is {kind}")
-    if kind == "model":
-        return generate()
-    if kind == "translator":
-        if asked_of.translator is None:
-            raise InputError(
-                "assistant: translator needs one, as -T assistant='{kind: translator, translator:"
-                " ...}', such as glossary:<file> or model"
-            )
-        return translation(asked_of.translator)
-    if asked_of.search is None:
-        raise InputError(
-            f"assistant: {kind} needs a search engine, as -T assistant='{{kind: {kind}, search:"
-            " ...}', such as folder:<path> or web_search:<provider>"
-        )
-    if kind == "search":
-        return first_page(asked_of.search)
-    return answer_from_pages(asked_of.search, asked_of.pages)
+    match kind:
+        case "model":
+            return generate()
+        case "translator":
+            return translation(str(asked_of.translator))
+        case "search":
+            return first_page(str(asked_of.search))
+        case "rag":
+            return answer_from_pages(str(asked_of.search), asked_of.pages)
 
 
 def _requests(cases: list[UrsCase]) -> list[UrsCase]:

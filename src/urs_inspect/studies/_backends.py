@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from urs_inspect._util import CallFailed, InputError, choices
-from urs_inspect.datasets._rows import read_records
+from urs_inspect.datasets._rows import Fields, read_records
 from urs_inspect.judging._frames import Frame, JudgePrompt, build_frame
 
 
@@ -60,11 +60,6 @@ class Translator(Protocol):
         """
 
 
-_TEXT = "text"
-_TRANSLATION = "translation"
-_LANGUAGE = "language"
-
-
 class GlossaryTranslator:
     """Gives the translations of a file, and none of other texts.
 
@@ -85,13 +80,13 @@ class GlossaryTranslator:
             raise InputError(faults[0])
         self._known: dict[tuple[str, str], str] = {}
         for row in rows:
-            text, translation = (row.values.get(key) for key in (_TEXT, _TRANSLATION))
-            language = row.values.get(_LANGUAGE, "")
-            if not all(isinstance(value, str) for value in (text, translation, language)):
-                raise InputError(
-                    f"{path}: {row.place}: needs '{_TEXT}' and '{_TRANSLATION}', both text"
-                )
-            self._known[_key(str(text)), str(language).casefold()] = str(translation)
+            fields = Fields(row)
+            text = fields.text("text")
+            translation = fields.text("translation")
+            language = fields.optional("language")
+            if fields.problems:
+                raise InputError(f"{path}: {row.place}: {choices(fields.problems)}")
+            self._known[_key(text), language.casefold()] = translation
         if not self._known:
             raise InputError(f"translator: no translations in '{path}'")
         self.name = f"glossary ({len(self._known)} texts)"
@@ -224,19 +219,16 @@ def register_translator(name: str, make: Callable[[str], Translator]) -> None:
 
 
 def open_search(given: str) -> SearchBackend:
-    """Open a search engine, such as `folder:pages`.
-
-    `InputError` if there is none, or it cannot be used.
-    """
-    return _open(given, "search", _SEARCH)
+    """Open a search engine, such as `folder:pages`; `InputError` if it cannot be used."""
+    return _opened("search", given, _SEARCH)
 
 
 def open_translator(given: str) -> Translator:
-    """Open a translator, such as `glossary:phrases.jsonl`; errors as for `open_search`."""
-    return _open(given, "translator", _TRANSLATORS)
+    """Open a translator, such as `glossary:phrases.jsonl`; `InputError` if it cannot be used."""
+    return _opened("translator", given, _TRANSLATORS)
 
 
-def _open(given: str, kind: str, known: dict[str, Callable[[str], MadeT]]) -> MadeT:
+def _opened(kind: str, given: str, known: dict[str, Callable[[str], MadeT]]) -> MadeT:
     name, _, rest = given.partition(":")
     if name not in known:
         raise InputError(
@@ -251,7 +243,6 @@ def _open(given: str, kind: str, known: dict[str, Callable[[str], MadeT]]) -> Ma
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _VERSION = "pages 1"
-_FALLBACK = "en"
 
 
 def page_prompt(question: str, pages: Sequence[Page], language: str, longest: int) -> JudgePrompt:
@@ -266,7 +257,7 @@ def page_prompt(question: str, pages: Sequence[Page], language: str, longest: in
         f"page{n}": f"{page.title}\n{page.url}\n\n{page.text[:longest]}"
         for n, page in enumerate(pages, start=1)
     }
-    frame = _frame(len(pages), "zh" if language == "zh" else _FALLBACK)
+    frame = _frame(len(pages), "zh" if language == "zh" else "en")
     return frame.prompt({"question": question, **texts})
 
 
@@ -275,17 +266,14 @@ def _frame(pages: int, language: str) -> Frame:
     file = _TEMPLATES / f"answer_from_pages.{language}.jinja"
     names = [f"page{n}" for n in range(1, pages + 1)]
     # The template has a list of pages; each of them is a material by a name of its own.
-    source = file.read_text(encoding="utf-8").replace(
-        "{% for page in pages %}", "{% for page in [" + ", ".join(names) + "] %}"
-    )
-    return build_frame(
-        source, f"prompt '{file.name}'", _VERSION, {}, ("question", *names), ("question", *names)
-    )
+    source = file.read_text(encoding="utf-8").replace("in pages", f"in [{', '.join(names)}]")
+    materials = ("question", *names)
+    return build_frame(source, f"prompt '{file.name}'", _VERSION, {}, materials, materials)
 
 
 _ASKS = re.compile(r"translat|翻译|翻成|译成|译为|译文", re.IGNORECASE)
 _WIDE_CHARACTER = re.compile(r"[\u3400-\u9fff]")
-_LATIN = re.compile(r"[a-z]", re.IGNORECASE)
+_LATIN = re.compile(r"[a-zA-Z]")
 _LANGUAGES = (
     ("Traditional Chinese", r"traditional\s+chinese|繁体|繁體"),
     ("Chinese", r"\bchinese\b|\bmandarin\b|中文|汉语|漢語"),
@@ -364,7 +352,8 @@ def read_request(question: str) -> TranslationRequest:
     """
     asked = question.strip()
     for form in _FORMS:
-        if (match := form.match(asked)) is not None and match["text"].strip():
+        match = form.match(asked)
+        if match and match["text"].strip():
             order = asked.replace(match["text"], " ")
             text = match["text"].strip()
             return TranslationRequest(text, _language(order, text))

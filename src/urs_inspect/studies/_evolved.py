@@ -1,8 +1,8 @@
 """`evolved`: whether a generator's reply gave an instruction that can go into a pool."""
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from inspect_ai.scorer import (
@@ -19,7 +19,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from urs_inspect.discrepancy._pools import Evolution, NearDuplicate, PoolItem, child_id
-from urs_inspect.scorers._metrics import count_rows, facts_of
+from urs_inspect.scorers._metrics import Reason, count_rows, facts_of
 from urs_inspect.studies._evolution import EVOLUTION
 
 
@@ -41,32 +41,30 @@ def evolution_report() -> Metric:
         usable = [score for score in samples if facts_of(score).get("outcome") == "usable"]
         kept, repeats = _replay(samples)
         rows = {
-            "asked": len(samples),
-            "usable": len(usable),
-            "kept": len(kept),
-            "near-duplicates": len(repeats),
+            "asked": float(len(samples)),
+            "usable": float(len(usable)),
+            "kept": float(len(kept)),
+            "near-duplicates": float(len(repeats)),
         }
         asked_of = _by_generator(samples)
         usable_of = _by_generator(usable)
-        shares = {
-            f"usable share generator={name}": usable_of[name] / asked_of[name]
-            for name in sorted(asked_of)
-        }
+        for name in sorted(asked_of):
+            rows[f"usable share generator={name}"] = usable_of[name] / asked_of[name]
         writers = Counter(item.generator for item in kept)
+        for name in sorted(asked_of):
+            rows[f"kept generator={name}"] = float(writers[name])
         rounds = Counter(item.round for item in kept)
-        numbers = sorted({int((score.sample_metadata or {}).get("round", 0)) for score in samples})
-        return {
-            **{name: float(value) for name, value in rows.items()},
-            **shares,
-            **{f"kept generator={name}": float(writers[name]) for name in sorted(asked_of)},
-            **{f"kept round={number}": float(rounds[number]) for number in numbers},
-            **count_rows(
-                "failures",
-                (mode for score in samples if (mode := facts_of(score).get("failure_mode"))),
-            ),
-        }
+        for number in sorted({_about(score)["round"] for score in samples}):
+            rows[f"kept round={number}"] = float(rounds[number])
+        modes = filter(None, (facts_of(score).get("failure_mode") for score in samples))
+        return {**rows, **count_rows("failures", modes)}
 
     return compute
+
+
+def _about(score: SampleScore) -> Mapping[str, Any]:
+    """The metadata of a sample of `evolve`."""
+    return {"duplicates": 1.0, "round": 0, "seed": "", **(score.sample_metadata or {})}
 
 
 def _by_generator(scores: Iterable[SampleScore]) -> Counter[str]:
@@ -78,26 +76,27 @@ def _replay(scores: Sequence[SampleScore]) -> tuple[list[PoolItem], dict[str, Ne
 
     The pool file was made from the same.
     """
-    threshold = min(
-        (float((score.sample_metadata or {}).get("duplicates", 1.0)) for score in scores),
-        default=1.0,
-    )
+    threshold = min((_about(score)["duplicates"] for score in scores), default=1.0)
     seeds: dict[str, PoolItem] = {}
-    children: dict[int, list[PoolItem]] = {}
+    children: dict[int, list[PoolItem]] = defaultdict(list)
     for score in scores:
-        sample = score.sample_metadata or {}
         facts = facts_of(score)
-        seed = str(sample.get("seed", ""))
-        number = int(sample.get("round", 0))
+        seed = _about(score)["seed"]
+        number = _about(score)["round"]
         if "seed_instruction" in facts:
             seeds.setdefault(seed, PoolItem(seed, facts["seed_instruction"], "", "", "", seed))
         if facts.get("outcome") == "usable":
-            text = score.score.answer or ""
-            writer = str(facts.get("generator", ""))
             item = PoolItem(
-                child_id(seed, number), text, "", "", "", seed, generator=writer, round=number
+                id=child_id(seed, number),
+                text=score.score.answer or "",
+                reference="",
+                intent="",
+                language="",
+                seed=seed,
+                generator=facts["generator"],
+                round=number,
             )
-            children.setdefault(number, []).append(item)
+            children[number].append(item)
     evolution = Evolution(list(seeds.values()), threshold)
     repeats: dict[str, NearDuplicate] = {}
     for number in sorted(children):
@@ -106,6 +105,8 @@ def _replay(scores: Sequence[SampleScore]) -> tuple[list[PoolItem], dict[str, Ne
 
 
 _NO_REPLY = "call_failed"
+_NO_CALL = {"usable": False, "mode": _NO_REPLY, "detail": "No call."}
+_OF_CALL = ("generator", "prompt_version", "prompt_sha256")
 
 
 @scorer(metrics=[{"usable": [mean()]}, evolution_report()])
@@ -119,38 +120,31 @@ def evolved() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        record: dict[str, Any] = state.store.get(
-            EVOLUTION, {"usable": False, "mode": _NO_REPLY, "detail": "No call."}
-        )
-        usable = bool(record["usable"])
+        record: dict[str, Any] = state.store.get(EVOLUTION, _NO_CALL)
         mode = str(record.get("mode", ""))
         facts = {
-            "outcome": (
-                "usable"
-                if usable
-                else f"refused_{mode}"
-                if mode != _NO_REPLY
-                else f"unscored_{mode}"
-            ),
-            "generator": record.get("generator", ""),
+            "outcome": "usable",
             "failure_mode": mode,
             "calls": int(record.get("calls", 0)),
-            "prompt_version": record.get("prompt_version", ""),
-            "prompt_sha256": record.get("prompt_sha256", ""),
+            **{name: record.get(name, "") for name in _OF_CALL},
         }
+        value = 1.0
+        reason: Reason | None = None
+        if mode == _NO_REPLY:
+            value = math.nan
+            reason = "no_response"
+            facts["outcome"] = f"unscored_{mode}"
+        elif mode:
+            value = 0.0
+            reason = "invalid_response_format"
+            facts["outcome"] = f"refused_{mode}"
         if state.metadata.get("parent") == state.metadata.get("seed"):
             facts["seed_instruction"] = state.input_text
         return Score(
-            value={"usable": 1.0 if usable else math.nan if mode == _NO_REPLY else 0.0},
-            answer=str(record["instruction"]) if usable else "",
+            value={"usable": value},
+            answer=str(record.get("instruction", "")),
             explanation=_explain(state, record),
-            reason=(
-                None
-                if usable
-                else "no_response"
-                if mode == _NO_REPLY
-                else "invalid_response_format"
-            ),
+            reason=reason,
             metadata=facts,
         )
 
