@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks import Row, timed
 from urs_inspect.judging import Answer, Message
 from urs_inspect.lmeval_tasks._clients import open_endpoint
-from urs_inspect.lmeval_tasks._judging import judge_answers, judging_of
+from urs_inspect.lmeval_tasks._judging import judge_answers
 from urs_inspect.lmeval_tasks._settings import JudgeSettings, read_settings
 from urs_inspect.lmeval_tasks._urs_task import load_cases
 
@@ -123,11 +123,10 @@ def ratios(*, quick: bool) -> list[Row]:
     }
     settings = read_settings(metadata)
     answers = _answers(number)
-    judging = judging_of(settings)
     prompts = _prompts(answers)
 
     def judge() -> None:
-        records = judge_answers(answers, settings, judging, lambda _: None)
+        records = judge_answers(answers, settings, lambda _: None)
         if any(record.scores is None for record in records):
             raise SystemExit("an answer was not judged: the time means nothing")
 

@@ -24,7 +24,6 @@ from tests.lmeval_tasks.runs import (
 )
 from tests.servers import ChatServer, Request, Response, fails, says, serving
 from urs_inspect._util import InputError
-from urs_inspect.lmeval_tasks._judging import judging_of
 from urs_inspect.lmeval_tasks._settings import read_settings
 from urs_inspect.lmeval_tasks._urs_task import preflight
 from urs_inspect.tasks import urs
@@ -268,7 +267,7 @@ def test_a_judge_that_dies_costs_no_answer(
 def test_bad_settings_are_named(metadata: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said) as caught:
         checked = read_settings(metadata)
-        judging_of(checked)
+        _ = checked.judging
         preflight(checked)
     assert "secret" not in str(caught.value)
 

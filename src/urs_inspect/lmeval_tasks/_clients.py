@@ -167,12 +167,8 @@ def _parameters(settings: JudgeSettings, base_url: str) -> dict[str, Any]:
     }
 
 
-_CREATE = (
-    "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, stop_reason TEXT"
-    " NOT NULL)"
-)
-_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
-_COLUMNS = "SELECT name FROM pragma_table_info('replies')"
+_TABLE = "replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, stop_reason TEXT NOT NULL)"
+_TABLES = "SELECT sql FROM sqlite_master WHERE type = 'table'"
 _WAIT_S = 30
 
 
@@ -223,14 +219,11 @@ class ReplyCache:
             self._connection = None
 
     def _open(self, connection: sqlite3.Connection) -> None:
-        tables = {name for (name,) in connection.execute(_TABLES)}
-        if tables and "replies" not in tables:
+        tables = [made for (made,) in connection.execute(_TABLES)]
+        if tables and f"CREATE TABLE {_TABLE}" not in tables:
             raise sqlite3.DatabaseError("it is a database of something else")
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute(_CREATE)
-        columns = [name for (name,) in connection.execute(_COLUMNS)]
-        if columns != ["key", "text", "stop_reason"]:
-            raise sqlite3.DatabaseError(f"its table 'replies' has the columns {', '.join(columns)}")
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE}")
 
     def _execute(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
         if self._connection is None:
@@ -273,17 +266,20 @@ class Conversation:
 
     async def call(self, messages: Sequence[Message]) -> Reply:
         """Send messages, unless the reply is known; as for `judging.ask`."""
-        name = key_of(self._endpoint.parameters, messages)
-        if (known := self._cache.get(name)) is not None:
+        parameters = self._endpoint.parameters
+        name = key_of(parameters, messages)
+        reply = self._cache.get(name)
+        if reply is not None:
             self._known.append(name)
-            return self._with_temperature(known)
-        self.asked = self.asked or not self._breaker.stopped
-        reply = await self._breaker.wait_for(lambda: self._endpoint.send(messages))
-        if reply is None:
-            self.not_asked = self._breaker.stopped
-            return Reply("", "unknown", self.not_asked)
-        self._new[name] = reply
-        return self._with_temperature(reply)
+        else:
+            self.asked = self.asked or not self._breaker.stopped
+            reply = await self._breaker.wait_for(lambda: self._endpoint.send(messages))
+            if reply is None:
+                self.not_asked = self._breaker.stopped
+                return Reply("", "unknown", self.not_asked)
+            self._new[name] = reply
+        # The clients send what is asked for, or nothing for None.
+        return replace(reply, temperature_sent=parameters.get("temperature", UNKNOWN))
 
     def end(self, scored: bool) -> None:
         """Keep the replies that led to a score, and forget all others.
@@ -299,12 +295,3 @@ class Conversation:
         else:
             for name in self._known:
                 self._cache.drop(name)
-
-    def _with_temperature(self, reply: Reply) -> Reply:
-        """A reply with the temperature of its request.
-
-        The clients send what is asked for, or nothing for None.
-        """
-        return replace(
-            reply, temperature_sent=self._endpoint.parameters.get("temperature", UNKNOWN)
-        )

@@ -11,7 +11,7 @@ from logging import getLogger
 from types import FrameType
 from typing import Any, TypeVar
 
-from urs_inspect.judging import Answer, AnswerJudging, Judge, Message
+from urs_inspect.judging import Answer, Judge, Message
 from urs_inspect.judging._answer_evaluators import (
     AnswerEvaluation,
     AnswerEvaluator,
@@ -80,13 +80,14 @@ def read_record(judgement: object) -> Record | None:
     """
     if not isinstance(judgement, dict) or not set(_NAMES) <= set(judgement):
         return None
-    known = {name: judgement[name] for name in _NAMES}
-    facts = {name: value for name, value in judgement.items() if name not in _NAMES}
-    scores = {} if known["scores"] is None else known["scores"]
-    if not isinstance(scores, dict) or not all(
-        isinstance(score, int | float) for score in scores.values()
-    ):
-        return None
+    facts = dict(judgement)
+    known = {name: facts.pop(name) for name in _NAMES}
+    scores = known["scores"]
+    if scores is not None:
+        if not isinstance(scores, dict):
+            return None
+        if not all(isinstance(score, int | float) for score in scores.values()):
+            return None
     return Record(facts=facts, **known)
 
 
@@ -152,21 +153,8 @@ Progress = Callable[[int], object]
 """Called with the number of further answers that are judged."""
 
 
-def judging_of(settings: JudgeSettings) -> AnswerJudging:
-    """Rubric, frames and parsing by these settings; `InputError` if they cannot be used.
-
-    Build it once per run.
-    """
-    return AnswerJudging(
-        settings.judge_rubric,
-        settings.judge_prompt,
-        settings.judge_language,
-        settings.judge_attempts,
-    )
-
-
 def judge_answers(
-    answers: Sequence[Answer], settings: JudgeSettings, judging: AnswerJudging, progress: Progress
+    answers: Sequence[Answer], settings: JudgeSettings, progress: Progress
 ) -> list[Record]:
     """One record per answer, in order; a judgement that failed is one, without scores.
 
@@ -186,9 +174,7 @@ def judge_answers(
                 async def work() -> None:
                     for place, answer in waiting:
                         conversation = Conversation(endpoint, cache, breaker)
-                        records[place] = await _judged(
-                            answer, conversation, endpoint, settings, judging
-                        )
+                        records[place] = await _judged(answer, conversation, endpoint, settings)
                         if conversation.asked and not records[place].not_asked:
                             breaker.note(records[place].call_failed, records[place].why)
                         progress(1)
@@ -234,32 +220,22 @@ async def _judged(
     conversation: Conversation,
     endpoint: Endpoint,
     settings: JudgeSettings,
-    judging: AnswerJudging,
 ) -> Record:
     name = settings.judge_name
     response = answer.text or ""
     judge = Judge(name, conversation.call, settings.judge_temperature, self_judged=False)
-    judged = await judging.judge(
+    judged = await settings.judging.judge(
         answer, lambda: [judge], lambda judgements: asyncio.gather(*judgements)
     )
     conversation.end(scored=judged.value is not None)
     asked_with = {"judge_call": endpoint.parameters}
     if conversation.not_asked:
         return call_failed(response, name, conversation.not_asked, not_asked=True, **asked_with)
-    facts = {
-        key: value
-        for key, value in judged.metadata.items()
-        if key not in ("outcome", "judge_finals")
-    }
-    outcome = str(judged.metadata["outcome"])
-    return Record(
-        response,
-        of_values(judged.value),
-        name,
-        outcome,
-        judged.explanation,
-        {**facts, **asked_with},
-    )
+    facts = {**judged.metadata, **asked_with}
+    outcome = str(facts.pop("outcome"))
+    facts.pop("judge_finals", None)
+    scores = of_values(judged.value)
+    return Record(response, scores, name, outcome, judged.explanation, facts)
 
 
 def _judge_with_samer(
@@ -310,7 +286,7 @@ def samer_evaluator(settings: JudgeSettings) -> AnswerEvaluator:
 
 
 def _evaluation_record(answer: Answer, evaluation: AnswerEvaluation, judge_name: str) -> Record:
-    scores = None if evaluation.scores is None else of_values(evaluation.scores)
+    scores = of_values(evaluation.scores)
     facts = dict(evaluation.facts)
     if scores is not None and answer.question is not None and not isinstance(answer.question, str):
         facts |= answer.question.not_in_query

@@ -26,13 +26,12 @@ from urs_inspect.datasets._conversations import (
     of_messages,
     single,
 )
-from urs_inspect.judging import AnswerJudging, JudgeFailure
+from urs_inspect.judging import JudgeFailure
 from urs_inspect.lmeval_tasks._clients import call_parameters
 from urs_inspect.lmeval_tasks._judging import (
     JUDGEMENT,
     Record,
     judge_answers,
-    judging_of,
     read_record,
     run_async,
 )
@@ -86,6 +85,7 @@ class _Task:
     saved: list[Saved]
     judged_with: dict[str, Any]  # all on which scores depend
     target: Path
+    settings: JudgeSettings
 
 
 def read_saved(file: Path, others: Mapping[str, str] | str = "") -> list[Saved]:
@@ -281,22 +281,21 @@ def rejudge(
     """
     given = {"judge_model": judge_model, "judge_rubric": rubric, "judge_language": language}
     settings = _settings(metadata, given)
-    judging = judging_of(settings)
-    read = _read(files, _others(judging.rubric, settings.judge_language, intent))
+    read = _read(files, _others(settings.judging.rubric, settings.judge_language, intent))
     if intent is not None and not any(saved[0].given for saved in read.values()):
         raise InputError("--intent: all samples are of urs and have an intent of their own")
-    common = _judged_with(settings, judging)
+    common = _judged_with(settings)
     tasks: list[_Task] = []
     for file, saved in read.items():
         judged_with = {**common, **saved[0].given}
         target = written_to(file, settings.judge_name, judged_with, output)
-        tasks.append(_Task(file, saved, judged_with, target))
+        tasks.append(_Task(file, saved, judged_with, target, settings))
     _check_targets(tasks)
-    kept = [_kept(task, settings, judging) if failed_only else {} for task in tasks]
+    kept = [_kept(task) if failed_only else {} for task in tasks]
     preflight(settings)
     for place, task in enumerate(tasks):
-        records = _judged(task.saved, kept[place], settings, judging)
-        _write(task, records, settings, judging)
+        records = _judged(task, kept[place])
+        _write(task, records)
         left = [str(later.file) for later in tasks[place + 1 :]]
         if left and any(record.not_asked for record in records):
             click.echo(f"Not begun: {', '.join(left)}", err=True)
@@ -324,9 +323,8 @@ def _settings(metadata: str, options: Mapping[str, str | None]) -> JudgeSettings
         raise InputError(f"--metadata: no JSON: {error}") from error
     if not isinstance(given, dict):
         raise InputError("--metadata: must be a JSON object")
-    return read_settings(
-        {**given, **{name: value for name, value in options.items() if value is not None}}
-    )
+    given |= {name: value for name, value in options.items() if value is not None}
+    return read_settings(given)
 
 
 def _others(rubric: Rubric, language: str | None, intent: str | None) -> dict[str, str] | str:
@@ -370,24 +368,24 @@ def _read(files: Sequence[Path], about_others: Mapping[str, str] | str) -> dict[
     return read
 
 
-def _judged_with(settings: JudgeSettings, judging: AnswerJudging) -> dict[str, Any]:
+def _judged_with(settings: JudgeSettings) -> dict[str, Any]:
     """All settings on which scores depend."""
     if settings.judge == "samer":
         return {"judge": settings.judge_name, "samer_engine": settings.samer_engine}
-    parameters = run_async(call_parameters(settings))
     return {
-        **parameters,
+        **run_async(call_parameters(settings)),
         "judge_language": settings.judge_language,
-        "rubric_sha256": judging.rubric.sha256,
+        "rubric_sha256": settings.judging.rubric.sha256,
     }
 
 
-def _kept(task: _Task, settings: JudgeSettings, judging: AnswerJudging) -> dict[int, Record]:
+def _kept(task: _Task) -> dict[int, Record]:
     """Records that stay, by place.
 
     `InputError` if another judge, other settings or another prompt made them.
     """
     kept: dict[int, Record] = {}
+    settings = task.settings
     for place, sample in enumerate(task.saved):
         record = sample.record
         if record is None or record.scores is None:
@@ -399,7 +397,7 @@ def _kept(task: _Task, settings: JudgeSettings, judging: AnswerJudging) -> dict[
             )
         if settings.judge == "model":
             _check_call(record, task.judged_with)
-            prompt = judging.prompt(answer_of(sample.doc, sample.response))
+            prompt = settings.judging.prompt(answer_of(sample.doc, sample.response))
             if (
                 isinstance(prompt, JudgeFailure)
                 or record.facts.get("prompt_sha256") != prompt.sha256
@@ -429,23 +427,18 @@ def _check_call(record: Record, judged_with: Mapping[str, Any]) -> None:
             )
 
 
-def _judged(
-    saved: Sequence[Saved],
-    kept: Mapping[int, Record],
-    settings: JudgeSettings,
-    judging: AnswerJudging,
-) -> list[Record]:
+def _judged(task: _Task, kept: Mapping[int, Record]) -> list[Record]:
+    saved = task.saved
     todo = [place for place in range(len(saved)) if place not in kept]
     answers = [answer_of(saved[place].doc, saved[place].response) for place in todo]
     with tqdm(total=len(answers), desc="Judging") as bar:
-        judged = judge_answers(answers, settings, judging, bar.update)
+        judged = judge_answers(answers, task.settings, bar.update)
     records = {**kept, **dict(zip(todo, judged, strict=True))}
     return [records[place] for place in range(len(saved))]
 
 
-def _write(
-    task: _Task, records: Sequence[Record], settings: JudgeSettings, judging: AnswerJudging
-) -> None:
+def _write(task: _Task, records: Sequence[Record]) -> None:
+    settings = task.settings
     metrics = [
         metrics_of(sample.doc, record, settings)
         for sample, record in zip(task.saved, records, strict=True)
@@ -455,7 +448,7 @@ def _write(
         target.parent.mkdir(parents=True, exist_ok=True)
         write_saved(target, task.saved, records, metrics)
     facts = {
-        **_results(task, results_of(metrics), measures_of(judging.rubric, settings)),
+        **_results(task, results_of(metrics), measures_of(settings)),
         # The cases are described under `answers`.
         "judge": settings.model_dump(exclude={"urs_dataset"}),
     }

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from logging import getLogger
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -14,6 +15,7 @@ from platformdirs import user_cache_path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from urs_inspect._util import InputError, choices
+from urs_inspect.judging import AnswerJudging
 
 logger = getLogger(__name__)
 
@@ -155,6 +157,13 @@ class JudgeSettings(Options):
         if self.judge_cache:
             return user_cache_path("urs_inspect") / _CACHE
         return None
+
+    @cached_property
+    def judging(self) -> AnswerJudging:
+        """Rubric, frames and parsing by these settings; `InputError` if they cannot be used."""
+        return AnswerJudging(
+            self.judge_rubric, self.judge_prompt, self.judge_language, self.judge_attempts
+        )
 
     @property
     def judge_name(self) -> str:

@@ -24,7 +24,6 @@ from urs_inspect.lmeval_tasks._judging import (
     Record,
     call_failed,
     judge_answers,
-    judging_of,
     samer_evaluator,
     try_judge,
 )
@@ -78,7 +77,9 @@ def load_cases(language: str | None = None, **metadata: Any) -> dict[str, Datase
 
 
 _MOST_OF_A_REASON = 300  # characters
-_OVERALL = "overall"
+_NAMES = {"model": ("urs", FINAL, "crit"), "samer": ("samer", "overall", "dim")}
+"""Judge -> how metrics begin, the score of the answer as a whole, and what the others are."""
+_SHARES = ("judge_failed", "no_response")
 
 
 def answer_of(doc: Mapping[str, Any], text: str) -> Answer:
@@ -117,15 +118,14 @@ class UrsTask(MeasuredTask):
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._settings = read_settings((config or {}).get("metadata"))
-        self._judging = judging_of(self._settings)
-
+        _ = self._settings.judging  # which says at once what cannot be used
         self._records: dict[tuple[str, str], Record] = {}  # by id of the case and answer
         super().__init__(config=config, **kwargs)
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """The metrics of all cases."""
-        return measures_of(self._judging.rubric, self._settings)
+        return measures_of(self._settings)
 
     def build_all_requests(self, *, rank: int = 0, **kwargs: Any) -> None:
         """Prepare the requests, once the judge is known to be available."""
@@ -166,7 +166,7 @@ class UrsTask(MeasuredTask):
 
     def _judged(self, answers: Sequence[Answer], progress: Progress) -> list[Record]:
         try:
-            return judge_answers(answers, self._settings, self._judging, progress)
+            return judge_answers(answers, self._settings, progress)
         except Exception as error:  # lm-eval has saved nothing yet: all answers would be lost
             logger.exception("The answers could not be judged")
             name = self._settings.judge_name
@@ -202,21 +202,27 @@ def failures(records: Sequence[Record]) -> str:
     )
 
 
-def measures_of(rubric: Rubric, settings: JudgeSettings) -> tuple[Measure, ...]:
+def measures_of(settings: JudgeSettings) -> tuple[Measure, ...]:
     """All metrics, of which an answer has those of its own intent and language."""
-    start = _start(settings)
+    rubric = settings.judging.rubric
+    start, head, kind = _NAMES[settings.judge]
     # Whether an answer could be scored, only its judging tells.
-    measures = [Measure(f"{start}_{_head(settings)}", sure=False)]
+    measures = [Measure(f"{start}_{head}", sure=False)]
     for language in rubric.languages:
         about = _has("language", language)
         measures.append(Measure(f"{start}_{language}", about=about, sure=False))
     for group in dict.fromkeys(intent.group for intent in rubric.intents.values()):
         about = _has("intent_group", group)
         measures.append(Measure(f"{start}_intent_{_short(group)}", about=about, sure=False))
-    measures += _parts(rubric, settings)
-    replies = _reply_metrics(settings).values()
-    for name in (f"{start}_judge_failed", f"{start}_no_response", *replies):
-        measures.append(Measure(name, higher_is_better=False))
+    if settings.judge == "samer":
+        for name in samer_evaluator(settings).dimensions:
+            measures.append(Measure(f"{start}_{kind}_{_short(name)}", sure=False))
+    else:
+        for key in rubric.criteria:
+            about = _judged_by(key, rubric)
+            measures.append(Measure(f"{start}_{kind}_{_short(key)}", about=about, sure=False))
+    shares = [*_SHARES, *_reply_shares(settings)]
+    measures += [Measure(f"{start}_{name}", higher_is_better=False) for name in shares]
     return tuple(measures)
 
 
@@ -226,37 +232,25 @@ def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) 
     Scores are from 1 to 10, or from 0 to 1 for SaMer; an answer that could not be scored lacks
     them. Shares of all answers get 0 or 1.
     """
-    start = _start(settings)
-    scores = record.scores
-    shares = {
-        f"{start}_judge_failed": float(scores is None),
-        f"{start}_no_response": float(record.is_empty),
-    }
-    for name, metric in _reply_metrics(settings).items():
-        shares[metric] = float(bool(record.facts.get(name)))
-    if scores is None:
-        return shares
-    head = _head(settings)
-    kind = "crit" if settings.judge == "model" else "dim"
-    metrics = dict.fromkeys(
-        (
-            f"{start}_{head}",
-            f"{start}_{doc['language']}",
-            f"{start}_intent_{_short(doc['intent_group'])}",
-        ),
-        float(scores[head]),
-    )
-    for key, value in scores.items():
-        if key != head:
+    start, head, kind = _NAMES[settings.judge]
+    metrics: dict[str, float] = {}
+    for key, value in (record.scores or {}).items():
+        if key == head:
+            for part in (head, doc["language"], f"intent_{_short(doc['intent_group'])}"):
+                metrics[f"{start}_{part}"] = float(value)
+        else:
             metrics[f"{start}_{kind}_{_short(key)}"] = float(value)
-    return metrics | shares
+    for name, holds in zip(_SHARES, (record.scores is None, record.is_empty), strict=True):
+        metrics[f"{start}_{name}"] = float(holds)
+    for share, name in _reply_shares(settings).items():
+        metrics[f"{start}_{share}"] = float(bool(record.facts.get(name)))
+    return metrics
 
 
-def _reply_metrics(settings: JudgeSettings) -> dict[str, str]:
-    """What is counted of a judge's replies -> the metric; nothing for SaMer, which gives none."""
-    if settings.judge == "model":
-        return {name: f"urs_judge_{name}" for name in REPLY_COUNTS}
-    return {}
+def _reply_shares(settings: JudgeSettings) -> dict[str, str]:
+    """Shares of a judge's replies -> what is counted; nothing for SaMer, which gives none."""
+    counted = REPLY_COUNTS if settings.judge == "model" else ()
+    return {f"judge_{name}": name for name in counted}
 
 
 def about_replies(records: Sequence[Record]) -> str:
@@ -265,31 +259,12 @@ def about_replies(records: Sequence[Record]) -> str:
     return " ".join(filter(None, starmap(unkeyed_warning, counts.items())))
 
 
-def _parts(rubric: Rubric, settings: JudgeSettings) -> list[Measure]:
-    start = _start(settings)
-    if settings.judge == "samer":
-        dimensions = samer_evaluator(settings).dimensions
-        return [Measure(f"{start}_dim_{_short(name)}", sure=False) for name in dimensions]
-    return [
-        Measure(f"{start}_crit_{key}", about=_judged_by(key, rubric), sure=False)
-        for key in rubric.criteria
-    ]
-
-
 def _has(name: str, value: str) -> Callable[[Mapping[str, Any]], bool]:
     return lambda doc: bool(doc[name] == value)
 
 
 def _judged_by(criterion: str, rubric: Rubric) -> Callable[[Mapping[str, Any]], bool]:
     return lambda doc: criterion in rubric.intents[doc["intent"]].criteria
-
-
-def _head(settings: JudgeSettings) -> str:
-    return FINAL if settings.judge == "model" else _OVERALL
-
-
-def _start(settings: JudgeSettings) -> str:
-    return "urs" if settings.judge == "model" else "samer"
 
 
 def _short(key: str) -> str:
