@@ -50,6 +50,25 @@ _RENAMED = {
     "assistants": "paper assistants",
 }
 """Old names, which work for one more release with a hint."""
+_FORMER = {
+    "--answer-tokens": "--from answer=TOKENS",
+    "--attention": "the key `attention` in the file of --columns",
+    "--backbone": "-S backbone=DIR",
+    "--coefficients": "--control FILE",
+    "--final-only": "--hide criteria",
+    "--host": "--address HOST:PORT",
+    "--human-scale": "--scale",
+    "--judge-tokens": "--from reply=TOKENS",
+    "--log-dir": "INSPECT_LOG_DIR=DIR before the command, for probe",
+    "--no-reference": "--hide reference",
+    "--port": "--address HOST:PORT",
+    "--questions-language": "--language CODE",
+    "--ratings": "--votes DIR",
+    "--tokenizer": "--from PATH",
+    "--value": "--scorer NAME:KEY",
+    "--viewer": "--answers viewer",
+}
+"""Former options -> what to write now."""
 
 
 @cache
@@ -100,6 +119,15 @@ class _CommandsOnUse(click.Group):
         for one in below:
             command = cast(click.Group, command).commands[one]
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            if error.option_name not in _FORMER:
+                raise
+            hint = f"{error.message} Write {_FORMER[error.option_name]}."
+            raise click.UsageError(hint, error.ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, _commands()))  # the same column of lines in all groups
