@@ -130,14 +130,14 @@ def test_a_side_becomes_the_response_that_stood_there(tmp_path: Path) -> None:
     session = campaign.session("me")
     for each in ballots(40):
         session.cast(each.id, "left", 1.0)
-    assert {vote.left for vote in session.store.votes.values()} == {"a", "b"}
+    assert {vote.left for vote in session.store.events.values()} == {"a", "b"}
     assert all(
         vote.choice == vote.left == session.left(vote.ballot)
-        for vote in session.store.votes.values()
+        for vote in session.store.events.values()
     )
     for each in ballots(40):
         session.cast(each.id, "right", 1.0)
-    assert all({vote.choice, vote.left} == {"a", "b"} for vote in session.store.votes.values())
+    assert all({vote.choice, vote.left} == {"a", "b"} for vote in session.store.events.values())
     campaign.close()
 
 

@@ -16,7 +16,6 @@ from tests.annotation.samples import ballots, ids
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.annotation._votes import (
-    Undo,
     Vote,
     VoteStore,
     annotator_name,
@@ -30,7 +29,11 @@ from urs_inspect.annotation._votes import (
 EARLY, LATE = "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00"
 
 
-def write(path: Path, *events: Vote | Undo | str) -> Path:
+def undo_of(ballot: str, annotator: str, time: str = "") -> Vote:
+    return Vote(ballot, annotator, "a", time=time, undone=True)
+
+
+def write(path: Path, *events: Vote | str) -> Path:
     lines = [event if isinstance(event, str) else event.to_line() for event in events]
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return path
@@ -59,7 +62,7 @@ def test_the_line_has_the_published_keys() -> None:
     }
     assert json.loads(Vote("id", "me", "a", "b", 1.234, EARLY).to_line()) == vote
     undo = {"ballot": "id", "annotator": "me", "undo": True, "time": EARLY}
-    assert json.loads(Undo("id", "me", EARLY).to_line()) == undo
+    assert json.loads(undo_of("id", "me", EARLY).to_line()) == undo
 
 
 @pytest.mark.parametrize(
@@ -105,9 +108,9 @@ def test_the_last_line_of_a_person_about_a_ballot_counts(tmp_path: Path) -> None
         Vote("x", "you", "tie"),
         Vote("y", "me", "b"),
         Vote("x", "me", "b"),
-        Undo("y", "me"),
+        undo_of("y", "me"),
         Vote("z", "me", "a"),
-        Undo("z", "me"),
+        undo_of("z", "me"),
         Vote("z", "me", "cannot_tell"),
     )
     reading = read_votes([path])
@@ -122,7 +125,10 @@ def test_the_last_line_of_a_person_about_a_ballot_counts(tmp_path: Path) -> None
 
 
 X_EARLY, X_LATE = Vote("x", "me", "a", time=EARLY), Vote("x", "me", "b", time=LATE)
-AT_FIRST, THEN = (X_EARLY, Vote("y", "me", "a", time=EARLY)), (X_LATE, Undo("y", "me", time=LATE))
+AT_FIRST, THEN = (
+    (X_EARLY, Vote("y", "me", "a", time=EARLY)),
+    (X_LATE, undo_of("y", "me", time=LATE)),
+)
 ONE, OTHER = (Vote("x", "me", "a"),), (Vote("x", "me", "b"),)
 
 
@@ -139,7 +145,7 @@ ONE, OTHER = (Vote("x", "me", "a"),), (Vote("x", "me", "b"),)
     ],
 )
 def test_which_vote_of_a_person_counts(
-    tmp_path: Path, files: list[tuple[Vote | Undo, ...]], kept: str
+    tmp_path: Path, files: list[tuple[Vote, ...]], kept: str
 ) -> None:
     paths = [write(tmp_path / str(number), *events) for number, events in enumerate(files)]
     assert [(vote.ballot, vote.choice) for vote in read_votes(paths).votes] == [("x", kept)]
@@ -211,16 +217,16 @@ def test_votes_are_there_when_it_opens_again(tmp_path: Path) -> None:
             Vote("y", "me", "tie"),
             Vote("x", "me", "b"),
             Vote("z", "me", "a"),
-            Undo("z", "me"),
+            undo_of("z", "me"),
         ):
             store.add(event)
-        assert list(store.votes) == ["y", "x"]
+        assert list(store.events) == ["y", "x"]
     with VoteStore(tmp_path / "votes", "me") as again:
-        assert {ballot: vote.choice for ballot, vote in again.votes.items()} == {
+        assert {ballot: vote.choice for ballot, vote in again.events.items()} == {
             "y": "tie",
             "x": "b",
         }
-        assert list(again.votes) == ["y", "x"]  # the last one cast is the last
+        assert list(again.events) == ["y", "x"]  # the last one cast is the last
         assert (again.repaired, again.errors) == ("", ())
     assert again.path.read_bytes().count(b"\n") == 5
 
@@ -234,14 +240,14 @@ def test_a_vote_is_on_the_disk_before_it_counts(
     def fsync(descriptor: int) -> None:
         real(descriptor)
         synced.append(path.read_bytes())
-        assert not store.votes
+        assert not store.events
 
     with VoteStore(tmp_path, "me") as store:
         path = store.path
         monkeypatch.setattr(os, "fsync", fsync)
         store.add(WHOLE)
         assert synced == [WHOLE.to_line().encode() + b"\n"]
-        assert store.votes == {"x": WHOLE}
+        assert store.events == {"x": WHOLE}
 
 
 @pytest.mark.parametrize("cut", [1, 20, len(WHOLE.to_line()) - 1])
@@ -256,7 +262,7 @@ def test_a_torn_last_line_is_moved_aside(tmp_path: Path, cut: int) -> None:
         assert path.read_bytes() == whole
         assert (tmp_path / "me.jsonl.torn").read_bytes() == torn + b"\n"
         store.add(WHOLE)
-        assert list(store.votes) == ["y", "x"]
+        assert list(store.events) == ["y", "x"]
     assert [vote.ballot for vote in read_votes([path]).votes] == ["y", "x"]
 
 
@@ -265,7 +271,7 @@ def test_a_whole_last_line_without_a_break_is_kept(tmp_path: Path) -> None:
     path.write_text(WHOLE.to_line(), "utf-8")
     with VoteStore(tmp_path, "me") as store:
         assert store.repaired == ""
-        assert store.votes == {"x": WHOLE}
+        assert store.events == {"x": WHOLE}
         store.add(Vote("y", "me", "b"))
     assert [vote.ballot for vote in read_votes([path]).votes] == ["x", "y"]
 
@@ -276,7 +282,7 @@ def test_bad_lines_and_votes_of_others_stay_where_they_are(tmp_path: Path) -> No
     path.write_bytes(content)
     with VoteStore(tmp_path, "me") as store:
         assert store.errors == (Telling(f"{path}: line 1: not JSON: ... column 1"),)
-        assert store.votes == {"x": WHOLE}
+        assert store.events == {"x": WHOLE}
     assert path.read_bytes() == content
 
 
@@ -301,7 +307,7 @@ def test_a_full_disk_leaves_no_half_vote(
             with pytest.raises(OSError, match=r"No space|Input/output"):
                 store.add(Vote("y", "me", "a"))
         assert store.path.read_bytes() == before
-        assert list(store.votes) == ["x"]
+        assert list(store.events) == ["x"]
         store.add(Vote("y", "me", "b"))
     assert [vote.choice for vote in read_votes([store.path]).votes] == ["a", "b"]
 
@@ -336,7 +342,7 @@ def test_a_file_system_without_locks_is_not_called_another_server(
 def test_lines_of_many_threads_do_not_mix(tmp_path: Path) -> None:
     with VoteStore(tmp_path, "me") as store, ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda number: store.add(Vote(f"ballot {number}", "me", "a")), range(200)))
-        assert len(store.votes) == 200
+        assert len(store.events) == 200
     reading = read_votes([store.path])
     assert (len(reading.votes), reading.errors) == (200, ())
 

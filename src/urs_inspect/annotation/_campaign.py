@@ -3,6 +3,7 @@
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
@@ -12,7 +13,6 @@ from urs_inspect.annotation._queue import VOTING_KEY, BallotQueue, VotingPlan
 from urs_inspect.annotation._votes import (
     EventStore,
     Side,
-    Undo,
     Vote,
     VoteReading,
     VoteStore,
@@ -183,8 +183,7 @@ class Session(OwnItems[Ballot]):
         if self.queue is not None:
             return self.queue.next(self.annotator, self._again)
         pending = [ballot for ballot in self.items if ballot.id not in self.store.events]
-        pending.sort(key=lambda ballot: ballot.id != self._again)
-        return next(iter(pending), None)
+        return min(pending, key=lambda ballot: ballot.id != self._again, default=None)
 
     def left(self, ballot: str) -> Side:
         """Which response of a ballot is on the left."""
@@ -213,8 +212,8 @@ class Session(OwnItems[Ballot]):
     def undo(self, ballot: str) -> None:
         """Take a vote back, if there is one: repeating it does no harm."""
         self._find(ballot, "nothing was taken back")
-        if ballot in self.store.events:
-            self.store.add(Undo(ballot, self.annotator, now()))
+        if (vote := self.store.events.get(ballot)) is not None:
+            self.store.add(replace(vote, undone=True, time=now()))
             self._again = ballot
             if self.queue is not None:
                 self.queue.undo(ballot, self.annotator)
@@ -225,9 +224,7 @@ SessionT = TypeVar("SessionT", bound=OwnItems[Any])
 
 def page_language(languages: Iterable[str]) -> str:
     """Language of the page about questions in these languages, unless one asks for another."""
-    if set(languages) == {"zh"}:
-        return "zh"
-    return "en"
+    return "zh" if set(languages) == {"zh"} else "en"
 
 
 class People(ABC, Generic[SessionT]):

@@ -2,11 +2,10 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from statistics import fmean, median
 from typing import Any, Self
 
 import pandas as pd
@@ -284,48 +283,34 @@ class RatingAgreement:
 
 def rating_agreement(reading: RatingReading) -> RatingAgreement:
     """Measure how far people agree with each other, and each with themselves."""
+    decisions = [*reading.ratings, *reading.cannot_tell]
+    raters = sorted({rating.annotator for rating in decisions})
     finals: dict[str, dict[str, int]] = defaultdict(dict)
     questions: dict[str, str] = {}
     for rating in reading.ratings:
         finals[rating.answer_id][rating.annotator] = rating.final
         questions.setdefault(rating.answer_id, rating.question)
-    decisions = [*reading.ratings, *reading.cannot_tell]
-    raters = sorted({rating.annotator for rating in decisions})
-    table = pd.DataFrame(finals, index=raters).to_numpy(float)
-    alpha = clustered_interval_alpha(table, list(questions.values())).reported()
+    table = pd.DataFrame(finals, index=raters, dtype=float).T
+    alpha = clustered_interval_alpha(table.to_numpy().T, list(questions.values())).reported()
     counts = Counter(map(len, finals.values()))
-    return RatingAgreement(
-        len(reading.ratings),
-        dict(sorted(counts.items())),
-        alpha,
-        tuple(_rater(name, finals.values(), reading) for name in raters),
-    )
+    people = tuple(_rater(name, table, reading) for name in raters)
+    return RatingAgreement(len(reading.ratings), dict(sorted(counts.items())), alpha, people)
 
 
-def _rater(name: str, finals: Iterable[Mapping[str, int]], reading: RatingReading) -> RaterReport:
-    """`finals` are the final scores of each answer, by rater."""
-    from_others = []
-    for scores in finals:
-        others = [final for rater, final in scores.items() if rater != name]
-        if name in scores and others:
-            from_others.append(abs(scores[name] - fmean(others)))
-    own = [rating for rating in reading.ratings if rating.annotator == name]
-    from_own = []
-    for before, again in reading.checks:
-        if before.annotator == name:
-            from_own.append(abs(before.final - again.final))
-    times = [rating.seconds for rating in own if not math.isnan(rating.seconds)]
+def _rater(name: str, finals: pd.DataFrame, reading: RatingReading) -> RaterReport:
+    """The ratings of one person; `finals` has a row per answer and a column per person."""
+    own = finals[name]
+    others = finals.drop(columns=name).mean(axis=1)
+    checks = [pair for pair in reading.checks if pair[0].annotator == name]
+    from_own = pd.Series([abs(before.final - again.final) for before, again in checks], dtype=float)
+    times = pd.Series([rating.seconds for rating in reading.ratings if rating.annotator == name])
     return RaterReport(
         rater=name,
-        ratings=len(own),
-        mean=_mean([rating.final for rating in own]),
-        from_others=_mean(from_others),
-        checks=len(from_own),
-        from_own=_mean(from_own),
-        seconds=median(times) if times else math.nan,
+        ratings=int(own.count()),
+        mean=float(own.mean()),
+        from_others=float((own - others).abs().mean()),
+        checks=len(checks),
+        from_own=float(from_own.mean()),
+        seconds=float(times.median()),
         cannot_tell=sum(rating.annotator == name for rating in reading.cannot_tell),
     )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fmean(values) if values else math.nan

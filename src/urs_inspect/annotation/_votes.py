@@ -8,7 +8,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
@@ -37,9 +37,11 @@ A_RATING = "a rating of an answer, not a vote"
 
 @dataclass(frozen=True)
 class Vote:
-    """What somebody chose on a ballot."""
+    """What somebody chose on a ballot.
 
-    undone: ClassVar[bool] = False
+    With `undone` the person took the decision back; the choice means nothing then.
+    """
+
     ballot: str  # id
     annotator: str  # name
     choice: Choice
@@ -47,6 +49,7 @@ class Vote:
     left: Side | None = None
     seconds: float = math.nan  # how long the pair was in view; NaN if not known
     time: str = ""  # ISO 8601 in UTC; empty if not known
+    undone: bool = False
 
     @property
     def about(self) -> str:
@@ -55,31 +58,13 @@ class Vote:
 
     def to_line(self) -> str:
         """The vote as one line of a file, without the line break."""
-        seconds = None
-        if not math.isnan(self.seconds):
-            seconds = round(self.seconds, 2)
-        return event_line(asdict(self) | {"seconds": seconds})
-
-
-@dataclass(frozen=True)
-class Undo:
-    """Takes back what somebody chose on a ballot."""
-
-    undone: ClassVar[bool] = True
-    ballot: str
-    annotator: str
-    time: str = ""
-
-    @property
-    def about(self) -> str:
-        """Id of the ballot."""
-        return self.ballot
-
-    def to_line(self) -> str:
-        """The undo as one line of a file, without the line break."""
-        return event_line(
-            {"ballot": self.ballot, "annotator": self.annotator, "undo": True, "time": self.time}
-        )
+        columns: dict[str, Any] = {"ballot": self.ballot, "annotator": self.annotator}
+        if self.undone:
+            columns["undo"] = True
+        else:
+            columns |= {"choice": self.choice, "left": self.left}
+            columns["seconds"] = None if math.isnan(self.seconds) else round(self.seconds, 2)
+        return event_line(columns | {"time": self.time})
 
 
 @dataclass(frozen=True)
@@ -121,8 +106,8 @@ def annotator_name(name: str) -> str:
     return composed
 
 
-def parse_line(line: bytes) -> Vote | Undo:
-    """Read one line of a votes file; `ValueError` says why it is neither a vote nor an undo."""
+def parse_line(line: bytes) -> Vote:
+    """Read one line of a votes file; `ValueError` says why it is no vote."""
     values = event_values(line)
     if "ballot" not in values and "rater" in values:
         raise ValueError(A_RATING)
@@ -132,7 +117,7 @@ def parse_line(line: bytes) -> Vote | Undo:
     if values.get("time"):
         time = event_text(values, "time")
     if values.get("undo"):
-        return Undo(ballot, annotator, time)
+        return Vote(ballot, annotator, "cannot_tell", time=time, undone=True)
     choice = values.get("choice")
     left = values.get("left")
     if choice not in CHOICES:
@@ -240,7 +225,7 @@ def read_votes(paths: Iterable[Path]) -> VoteReading:
         The votes that count, how many were replaced or undone, and the lines that are no votes.
     """
     final, replaced, undone, errors = read_events(paths, parse_line, "votes")
-    votes = tuple(event for event in final if isinstance(event, Vote))
+    votes = tuple(vote for vote in final if not vote.undone)
     return VoteReading(votes, replaced, undone, errors)
 
 
@@ -393,17 +378,12 @@ class EventStore(Generic[EventT]):
             raise
 
 
-class VoteStore(EventStore[Vote | Undo]):
+class VoteStore(EventStore[Vote]):
     """Appends votes to the file of an annotator."""
 
     what = "votes"
     other = A_RATING
     parse = staticmethod(parse_line)
-
-    @property
-    def votes(self) -> dict[str, Vote]:
-        """The votes that count, by ballot, the last one cast last."""
-        return {ballot: event for ballot, event in self.events.items() if isinstance(event, Vote)}
 
 
 def left_side(annotator: str, ballot: str) -> Side:
@@ -411,22 +391,14 @@ def left_side(annotator: str, ballot: str) -> Side:
 
     By a hash, as good as a coin, but the same after a restart.
     """
-    if digest("side", annotator, ballot)[0] % 2:
-        return "a"
-    return "b"
+    return "a" if digest("side", annotator, ballot)[0] % 2 else "b"
 
 
 def own_order(annotator: str, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
     """The ballots in this person's own order, whose end is not the same for everybody."""
-
-    def by_chance(ballot: Ballot) -> bytes:
-        return digest("order", annotator, ballot.id)
-
-    return tuple(sorted(ballots, key=by_chance))
+    return tuple(sorted(ballots, key=lambda ballot: digest("order", annotator, ballot.id)))
 
 
 def digest(*parts: str) -> bytes:
     """A hash that decides as chance would, but the same after a restart."""
-    text = "\n".join(parts)
-    encoded = text.encode("utf-8", "surrogatepass")
-    return hashlib.sha256(encoded).digest()
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).digest()

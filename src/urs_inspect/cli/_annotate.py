@@ -3,10 +3,9 @@
 import contextlib
 import math
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import click
 from click.core import ParameterSource
@@ -145,14 +144,12 @@ def annotate(
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise InputError(f"--{name.replace('_', '-')} {why}")
     host, port = _host_and_port(address)
-    console = Console(soft_wrap=True, highlight=False)
     campaign: Campaign | RatingCampaign | None
     if rate:
         campaign = _rating(
             sources,
             annotators,
             report,
-            console,
             ratings=votes or Path("ratings"),
             language=language,
             **rating,
@@ -162,15 +159,14 @@ def annotate(
             sources,
             annotators,
             report,
-            console,
             votes or Path("votes"),
             shuffled=order == "own",
             language=language,
         )
     if campaign is not None:
         with contextlib.closing(campaign):
-            _print_files(campaign, console)
-            _serve(campaign, host, port, console)
+            _print_files(campaign)
+            _serve(campaign, host, port)
 
 
 def _are_answers(sources: tuple[str, ...]) -> bool:
@@ -197,25 +193,25 @@ def _is_competition(file: str) -> bool:
     return header.eval.task == f"{PACKAGE}mad"
 
 
-_LAST_PORT = 65_535
-
-
 def _host_and_port(address: str) -> tuple[str, int]:
     """The parts of HOST:PORT; the brackets of an address such as [::1] are left out."""
-    host, _, port = address.rpartition(":")
-    is_port = port.isascii() and port.isdecimal() and int(port) <= _LAST_PORT
-    if not host or not is_port:
+    try:
+        parts = urlsplit(f"//{address}")
+        host = parts.hostname
+        port = parts.port
+    except ValueError:  # a port that is no number, or too high
+        host = None
+    if host is None or port is None:
         raise InputError(
             f"address: must be HOST:PORT, such as 127.0.0.1:7580 or [::1]:7580, got '{address}'"
         )
-    return host.removeprefix("[").removesuffix("]"), int(port)
+    return host, port
 
 
 def _voting(
     sources: tuple[str, ...],
     annotators: tuple[str, ...],
     report: bool,
-    console: Console,
     votes: Path,
     *,
     shuffled: bool,
@@ -239,16 +235,16 @@ def _voting(
         ballots = tuple(ballot for ballot in ballots if ballot.language == language)
     voting = Campaign(ballots, votes, () if report else annotators, shuffled=shuffled, plan=plan)
     if report:
-        _print_votes(voting, console)
+        _print_votes(voting)
     if plan is not None and plan.prior is not None:
-        _print_prior(plan.prior, ballots, console)
+        _print_prior(plan.prior, ballots)
     if voting.queue is not None:
-        _print_voting(voting.queue, console)
-        voting.queue.on_change = partial(_print_voting, console=console)
+        _print_voting(voting.queue)
+        voting.queue.on_change = _print_voting
     return None if report else voting
 
 
-def _print_prior(prior: "JudgePrior", ballots: "Iterable[Ballot]", console: Console) -> None:
+def _print_prior(prior: "JudgePrior", ballots: "Iterable[Ballot]") -> None:
     """Print which of the compared models judged for the prior, if any did."""
     from urs_inspect.discrepancy._judge_prior import judges_among
 
@@ -256,7 +252,7 @@ def _print_prior(prior: "JudgePrior", ballots: "Iterable[Ballot]", console: Cons
     for ballot in ballots:
         models.update((ballot.model_a, ballot.model_b))
     for sentence in judges_among(prior.judges, sorted(models)):
-        console.print(f"Prior: {sentence}", markup=False)
+        _say(f"Prior: {sentence}", markup=False)
 
 
 def _check_plan(plan: "VotingPlan", shuffled: bool, language: str | None) -> None:
@@ -276,7 +272,6 @@ def _rating(
     sources: tuple[str, ...],
     annotators: tuple[str, ...],
     report: bool,
-    console: Console,
     *,
     ratings: Path,
     limit: int | None,
@@ -295,8 +290,8 @@ def _rating(
 
     if output is not None:
         here, reading = attach_ratings(sources, ratings, output)
-        _print_attached(here, reading, ratings, console)
-        console.print(f"The log with the ratings as scores is {escape(str(output))}.")
+        _print_attached(here, reading, ratings)
+        _say(f"The log with the ratings as scores is {escape(str(output))}.")
         return None
     loaded = load_rubric(rubric)
     answers, skipped = answers_to_rate(sources, loaded, only)
@@ -313,15 +308,15 @@ def _rating(
     )
     campaign = RatingCampaign(queue, loaded, ratings, people, plan)
     for sentence in skipped:
-        console.print(escape(sentence))
+        _say(escape(sentence))
     if report:
-        _print_ratings(campaign, console)
+        _print_ratings(campaign)
         return None
     first = (
         f"; the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
     )
     models = counted(len({answer.model for answer in answers}), "model")
-    console.print(escape(f"{counted(len(answers), 'answer')} of {models}{first}."))
+    _say(escape(f"{counted(len(answers), 'answer')} of {models}{first}."))
     return campaign
 
 
@@ -332,7 +327,7 @@ def _check_language(wanted: str, there: Iterable[str]) -> None:
         raise InputError(f"language: no question in '{wanted}'; there are: {choices(languages)}")
 
 
-def _print_voting(queue: "BallotQueue", console: Console) -> None:
+def _print_voting(queue: "BallotQueue") -> None:
     """Print how far the voting is, and what the judge of the prior weighs."""
     state = queue.state()
     sure = f"{state.sure} of {state.neighbours} neighbours in the ranking in a sure order"
@@ -342,28 +337,28 @@ def _print_voting(queue: "BallotQueue", console: Console) -> None:
     if state.stopped:
         told.append({"budget": "the budget is spent", "separated": "no vote is needed any more",
                      "exhausted": "no comparison is left"}[state.stopped])  # fmt: skip
-    console.print("; ".join(told), markup=False)
+    _say("; ".join(told), markup=False)
 
 
-def _print_votes(campaign: "Campaign", console: Console) -> None:
+def _print_votes(campaign: "Campaign") -> None:
     """Print how far the voters agree about the ballots."""
     if not campaign.directory.is_dir():
         raise InputError(f"no directory '{campaign.directory}' with votes")
     found, reading = campaign.report()
     if found.votes:
         share = found.most_chosen
-        console.print(
+        _say(
             f"[bold]{found.votes} votes[/bold] on {found.ballots} pairs, {found.compared} of them"
             f" with two choices or more; {found.shared} without a single most chosen option, which"
             " count as ties."
         )
         bounds = f" (95% interval {max(0, share.low):.1%} to {min(1, share.high):.1%})"
         interval = "" if math.isnan(share.low) else bounds
-        console.print(
+        _say(
             f"Votes for the most chosen option: {_number(share.value, '.1%')}{interval}; chance is"
             " not taken out."
         )
-        console.print(
+        _say(
             f"Krippendorff's alpha: {_number(found.alpha, '.2f')}; "
             f"with a, tie, b as places on a line: {_number(found.ordered_alpha, '.2f')}."
         )
@@ -390,12 +385,11 @@ def _print_votes(campaign: "Campaign", console: Console) -> None:
         _print_table(
             "voter|votes|left|tie|right|cannot tell|left share|p|with others|median seconds",
             rows,
-            console,
         )
-    _print_uncounted("votes", "comparisons", found.votes, len(reading.votes), reading, console)
+    _print_uncounted("votes", "comparisons", found.votes, len(reading.votes), reading)
 
 
-def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:
+def _print_ratings(campaign: "RatingCampaign") -> None:
     """Print how many ratings the answers have, and how far the raters agree."""
     if not campaign.directory.is_dir():
         raise InputError(f"no directory '{campaign.directory}' with ratings")
@@ -409,11 +403,11 @@ def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:
         interval = ""
         if not math.isnan(alpha.low):
             interval = f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
-        console.print(
+        _say(
             f"[bold]{counted(found.ratings, 'rating')}[/bold] of {found.answers} of {total}:"
             f" {several}."
         )
-        console.print(
+        _say(
             f"Krippendorff's alpha of final scores: {_number(alpha.value, '.2f')}{interval}, on "
             f"{counted(alpha.n, 'answer')} with several ratings."
         )
@@ -432,18 +426,17 @@ def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:
         _print_table(
             "rater|ratings|mean|from others|rated twice|from own|cannot tell|median seconds",
             rows,
-            console,
         )
-    _print_uncounted("ratings", "answers", found.ratings, len(reading.ratings), reading, console)
+    _print_uncounted("ratings", "answers", found.ratings, len(reading.ratings), reading)
 
 
-def _print_table(headings: str, rows: Iterable[tuple[str, ...]], console: Console) -> None:
+def _print_table(headings: str, rows: Iterable[tuple[str, ...]]) -> None:
     """Print one row per person, whose name comes first."""
     first, *others = headings.split("|")
     table = Table(first, *(Column(heading, justify="right") for heading in others))
     for row in rows:
         table.add_row(*map(escape, row))
-    console.print(table)
+    Console().print(table)
 
 
 def _print_uncounted(
@@ -452,56 +445,49 @@ def _print_uncounted(
     here: int,
     total: int,
     reading: "VoteReading | RatingReading",
-    console: Console,
 ) -> None:
     """Print what is in the files and does not count."""
     if not here:
-        console.print(f"No {what} yet.")
+        _say(f"No {what} yet.")
     if others := total - here:
-        console.print(
+        _say(
             f"{others} {what} are about other {about}; they stay in their files and do not count"
             " here."
         )
-    _print_faults(what, reading, console)
+    _print_faults(what, reading)
 
 
-def _print_attached(here: int, reading: "RatingReading", ratings: Path, console: Console) -> None:
+def _print_attached(here: int, reading: "RatingReading", ratings: Path) -> None:
     """Print how many ratings are scores of the copy, and what does not count."""
     total = len(reading.ratings)
     others = f"; {total - here} about others stay in {ratings}" if total > here else ""
     verb = "is" if here == 1 else "are"
-    console.print(
+    _say(
         f"{here} of {counted(total, 'rating')} {verb} about this log's answers{others}.",
         markup=False,
     )
     if reading.checks:
-        console.print(
-            f"{counted(len(reading.checks), 'repeated rating')} to check a rater, not counted."
-        )
+        _say(f"{counted(len(reading.checks), 'repeated rating')} to check a rater, not counted.")
     if reading.cannot_tell:
-        console.print(
-            f"Without a rating, because the person could not tell: {len(reading.cannot_tell)}."
-        )
-    _print_faults("ratings", reading, console)
+        _say(f"Without a rating, because the person could not tell: {len(reading.cannot_tell)}.")
+    _print_faults("ratings", reading)
 
 
-def _print_faults(what: str, reading: "VoteReading | RatingReading", console: Console) -> None:
+def _print_faults(what: str, reading: "VoteReading | RatingReading") -> None:
     """Print what was replaced or taken back, and lines that could not be read."""
     if reading.replaced or reading.undone:
-        console.print(
-            f"{reading.replaced} {what} were replaced later, {reading.undone} taken back."
-        )
+        _say(f"{reading.replaced} {what} were replaced later, {reading.undone} taken back.")
     for error in reading.errors:
-        console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
+        _say(f"[yellow]does not count:[/yellow] {escape(error)}")
 
 
-def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> None:
+def _print_files(campaign: "Campaign | RatingCampaign") -> None:
     for session in campaign.sessions:
         store = session.store
         if store.repaired:
-            console.print(f"[yellow]{escape(store.repaired)}[/yellow]")
+            _say(f"[yellow]{escape(store.repaired)}[/yellow]")
         for fault in store.errors:
-            console.print(f"[yellow]does not count:[/yellow] {escape(fault)}")
+            _say(f"[yellow]does not count:[/yellow] {escape(fault)}")
         status = f"{session.done} of {session.total} done"
         if repeats := getattr(session, "checks", 0):
             status += f", {repeats} of them repeated answers (checks)"
@@ -510,14 +496,13 @@ def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> Non
                 f"; {session.elsewhere} {store.what} in the file are about other {session.noun}s"
                 " and stay there"
             )
-        console.print(f"{escape(str(store.path))}: {status}")
+        _say(f"{escape(str(store.path))}: {status}")
 
 
 def _serve(
     campaign: "Campaign | RatingCampaign",
     host: str,
     port: int,
-    console: Console,
 ) -> None:
     from urs_inspect.annotation._access import Guard, choose_token
     from urs_inspect.annotation._server import create_app, listen, serve
@@ -533,20 +518,25 @@ def _serve(
         ):  # which the server raises again once it has stopped
             what, read = ("vote", "pairs") if campaign.kind == "vote" else ("rating", "answers")
             saved = f"  (Ctrl-C ends; every {what} is saved at once)"
-            console.print(f"{campaign.kind.capitalize()} at ", address, saved, sep="", markup=False)
+            _say(f"{campaign.kind.capitalize()} at {address}{saved}", markup=False)
             if token:
-                console.print(
+                _say(
                     f"Whoever has this address can read the {read} and {campaign.kind}. It is not"
                     " encrypted on its way."
                 )
                 if host in {"0.0.0.0", "::"}:  # noqa: S104
-                    console.print(
+                    _say(
                         "From another machine, put the name of this one in place of"
                         f" {escape(shown)}."
                     )
             serve(app, listener)
     for session in campaign.sessions:
-        console.print(f"{escape(session.annotator)}: {session.done} of {session.total} done")
+        _say(f"{escape(session.annotator)}: {session.done} of {session.total} done")
+
+
+def _say(text: str, *, markup: bool = True) -> None:
+    """Print a line, which a terminal may fold, but not shorten or colour."""
+    Console(soft_wrap=True, highlight=False).print(text, markup=markup)
 
 
 def _number(value: float, form: str) -> str:
