@@ -339,7 +339,7 @@ def test_a_copy_of_the_log_has_the_ratings_as_scores(
     }
     here = 2 * len(given)
     assert 0 < here < 18
-    assert tells(output, f"{here} of 18 ratings ... {18 - here} about others")
+    assert tells(output, f"{here} ratings are in {copy} ... {18 - here} ratings are about other")
     assert f"does not count: {ratings / 'ben.jsonl'}: line 10" in output
     found = read_eval_log(str(copy))
     scores = {str(sample.id): sample.scores or {} for sample in found.samples or []}

@@ -74,9 +74,9 @@ def test_import(survey: Path, tmp_path: Path, said: Said, run: Run) -> None:
         "| Total | 2 | 1 | 3 |",
         "| Leisure | 1 | 1 | 2 |",
         "| Leisure | English | Which \\| film is \\<b\\>best\\</b\\>? |",
-        "| English | ChatGPT | 1 |",
+        "| ChatGPT | 1 | 0 | 1 |",
         "| GB | 1 | 0 | 1 |",
-        "2 countries; 1 case names none.",
+        "2 countries in all; 1 case without one.",
         "| all | 5 |",
         "3 cases, 5 rows dropped by the import: 8 rows of the survey are accounted for.",
     ):
@@ -202,7 +202,7 @@ def test_one_case_is_one_case(tmp_path: Path, said: Said) -> None:
         "1 case is in",
         "1 case; sha256",
         "1 service in all",
-        "1 country; 0 cases name none",
+        "1 country in all; 0 cases without one",
     ):
         assert words in output
     for words in ("1 cases", "1 rows", "1 services", "1 countries"):

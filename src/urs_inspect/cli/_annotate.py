@@ -290,8 +290,7 @@ def _rating(
 
     if output is not None:
         here, reading = attach_ratings(sources, ratings, output)
-        _print_attached(here, reading, ratings)
-        _say(f"The log with the ratings as scores is {escape(str(output))}.")
+        _print_attached(here, reading, output)
         return None
     loaded = load_rubric(rubric)
     answers, skipped = answers_to_rate(sources, loaded, only)
@@ -457,20 +456,15 @@ def _print_uncounted(
     _print_faults(what, reading)
 
 
-def _print_attached(here: int, reading: "RatingReading", ratings: Path) -> None:
+def _print_attached(here: int, reading: "RatingReading", output: Path) -> None:
     """Print how many ratings are scores of the copy, and what does not count."""
-    total = len(reading.ratings)
-    others = f"; {total - here} about others stay in {ratings}" if total > here else ""
     verb = "is" if here == 1 else "are"
-    _say(
-        f"{here} of {counted(total, 'rating')} {verb} about this log's answers{others}.",
-        markup=False,
-    )
+    _say(f"{counted(here, 'rating')} {verb} in {output}, as scores of its answers.", markup=False)
     if reading.checks:
         _say(f"{counted(len(reading.checks), 'repeated rating')} to check a rater, not counted.")
     if reading.cannot_tell:
         _say(f"Without a rating, because the person could not tell: {len(reading.cannot_tell)}.")
-    _print_faults("ratings", reading)
+    _print_uncounted("ratings", "answers", here, len(reading.ratings), reading)
 
 
 def _print_faults(what: str, reading: "VoteReading | RatingReading") -> None:

@@ -16,7 +16,6 @@ from urs_inspect.survey._vocabulary import vocabulary_of
 
 _KIND = ReportKind("urs-inspect datasheet", 1, "urs-inspect cases datasheet", "datasheet")
 _LONGEST_EXAMPLE = 160
-_TOP_SERVICES = 5
 
 
 def datasheet(
@@ -38,8 +37,8 @@ def datasheet(
         Section("Cases", [f"{number}; sha256 of the file {data.sha256}."]),
         _intents(cases),
         _examples(cases),
-        _services(cases),
-        _countries(cases),
+        _named(cases, "Service", "Services"),
+        _named(cases, "Country", "Countries"),
         _lengths(cases),
     ]
     account = [number]
@@ -114,31 +113,18 @@ def _examples(cases: pd.DataFrame) -> Section:
     return _section(title, shortest[[*kind, "Question"]])
 
 
-def _services(cases: pd.DataFrame) -> Section:
-    named = cases[cases["Service"] != ""]
+def _named(cases: pd.DataFrame, column: str, title: str) -> Section:
+    """How many cases of each language name each service, or country; the most frequent first."""
+    named = cases[cases[column] != ""]
     if named.empty:
-        return Section("Services", ["The cases do not say which service was asked."])
-    rows: list[tuple[object, object, int]] = []
-    for language, of_language in named.groupby("Language", observed=True)["Service"]:
-        rows.append((language, "Total", len(of_language)))
-        first = _by_number(of_language).nlargest(_TOP_SERVICES, keep="all")
-        rows += [(language, service, number) for service, number in first.items()]
-    table = pd.DataFrame(rows, columns=["Language", "Service", "Cases"])
-    services = counted(named["Service"].nunique(), "service")
-    note = f"{services} in all; {_none_named(len(cases) - len(named))}."
-    return _section(f"Services, the first {_TOP_SERVICES} of each language", table, [note])
-
-
-def _countries(cases: pd.DataFrame) -> Section:
-    named = cases[cases["Country"] != ""]
-    if named.empty:
-        return Section("Countries", ["The cases do not say which country their users came from."])
-    counts = pd.crosstab(named["Country"], cases["Language"])
+        return Section(title, [f"The cases do not say which {column.lower()} it was."])
+    counts = pd.crosstab(named[column], named["Language"])
     counts["Total"] = counts.sum(axis=1)
     counts = counts.sort_values("Total", ascending=False, kind="stable")
-    countries = counted(len(counts), "country", "countries")
-    note = f"{countries}; {_none_named(len(cases) - len(named))}."
-    return _section("Countries", counts.reset_index(), [note])
+    different = counted(len(counts), column.lower(), title.lower())
+    without = counted(len(cases) - len(named), "case")
+    note = f"{different} in all; {without} without one."
+    return _section(title, counts.reset_index(), [note])
 
 
 def _lengths(cases: pd.DataFrame) -> Section:
@@ -160,10 +146,6 @@ def _by_number(names: Iterable[str]) -> "pd.Series[int]":
     """How often each name occurs, the most frequent first, those of equal number by name."""
     counts = pd.Series(sorted(names), dtype=object).value_counts(sort=False)
     return counts.sort_values(ascending=False, kind="stable")
-
-
-def _none_named(number: int) -> str:
-    return f"{counted(number, 'case')} {'names' if number == 1 else 'name'} none"
 
 
 def _section(title: str, table: pd.DataFrame, notes: Sequence[str] = ()) -> Section:
