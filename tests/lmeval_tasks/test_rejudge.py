@@ -105,16 +105,16 @@ def test_only_what_failed_is_judged_again_and_scores_that_do_not_go_together_are
     file = half_failed(tmp_path / "half", judge)
     calls = judge.count()
     changes: list[tuple[dict[str, Any], str]] = [
-        ({"judge_model": "another"}, "two judges"),
-        ({"judge_language": "zh"}, "two prompts"),
+        ({"judge_model": "another"}, "another judge ("),
+        ({"judge_language": "zh"}, "another judge_prompt, judge_rubric"),
         (
             {"judge_temperature": 0.7},
-            "judged with temperature 0.0, not 0.7; scores of two settings",
+            "another temperature (0.0, not 0.7); scores of both",
         ),
-        ({"judge_max_tokens": 99}, "judged with max_tokens 4096, not 99; scores of two settings"),
+        ({"judge_max_tokens": 99}, "another max_tokens (4096, not 99); scores of both"),
         (
             {"judge_base_url": "http://127.0.0.1:9/v1"},
-            "not http://127.0.0.1:9/v1; scores of two settings",
+            "not http://127.0.0.1:9/v1); scores of both",
         ),
     ]
     for changed, said in changes:
@@ -257,10 +257,10 @@ def test_a_judge_that_cannot_be_had_is_one_line(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"\xff\xfe{}", "not in UTF-8"),
+        (b"\xff\xfe{}", "is text in UTF-16"),
         (b"", "no samples"),
         (b"{", "line 1"),
-        (b"[]", "line 1"),
+        (b"[]", "no samples"),
         (b'{"doc": {}, "resps": [["x"]]}', "line 1"),
         (
             json.dumps(

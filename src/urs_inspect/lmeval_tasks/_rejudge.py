@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import version
+from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from urs_inspect.datasets._conversations import (
     of_messages,
     single,
 )
+from urs_inspect.datasets._rows import read_records
 from urs_inspect.judging import JudgeFailure
 from urs_inspect.lmeval_tasks._clients import call_parameters
 from urs_inspect.lmeval_tasks._judging import (
@@ -54,6 +55,7 @@ _OWN_METRICS = ("urs_", "samer_", "bypass")
 _START = "samples_"
 _MOST_OF_A_NAME = 80
 _DIGITS = 8
+_PROMPT = "judge_prompt, judge_rubric, judge_language or intent"
 
 
 class OtherTaskError(InputError):
@@ -95,17 +97,10 @@ def read_saved(file: Path, others: Mapping[str, str] | str = "") -> list[Saved]:
     `urs_en` and `urs_zh`; or it says what is missing to judge them, and `OtherTaskError` is raised
     for such a file.
     """
-    try:
-        lines = file.read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{file}: not in UTF-8, as lm-eval writes samples ({error.reason})"
-        ) from error
-    saved = [
-        _saved(text, f"{file}, line {number}", others)
-        for number, text in enumerate(lines, 1)
-        if text.strip()
-    ]
+    rows, faults = read_records(file)
+    if faults:
+        raise InputError(f"{faults[0]}; not a sample as lm-eval saves it")
+    saved = [_saved(row.values, f"{file}, {row.place}", others) for row in rows]
     if not saved:
         raise InputError(f"{file}: no samples")
     judged = [
@@ -166,29 +161,14 @@ def write_saved(
     unfinished.replace(target)
 
 
-def run_of(file: Path) -> dict[str, Any]:
-    """Facts of the run whose samples a file holds, if its results are in the folder.
-
-    These are `model`, `urs_dataset` and `version`.
-    """
-    if not (results := saved_results(file)):
-        return {}
-    task = task_and_date(file)[0]
-    metadata = (results.get("configs", {}).get(task) or {}).get("metadata") or {}
-    facts = {"model": results["model_name"], "version": results.get("versions", {}).get(task)}
-    facts["urs_dataset"] = metadata.get("urs_dataset", "urs")
-    return {name: value for name, value in facts.items() if value is not None}
-
-
-def _saved(text: str, place: str, others: Mapping[str, str] | str) -> Saved:
+def _saved(line: dict[str, Any], place: str, others: Mapping[str, str] | str) -> Saved:
     try:
-        line = json.loads(text)
         doc = line["doc"]
         response = line["resps"][0][0]
         record = read_record(doc.get(JUDGEMENT))
         missing = [name for name in _FIELDS if name not in doc]
         wrong = [name for name in _FIELDS if name in doc and not isinstance(doc[name], str)]
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise InputError(
             f"{place}: not a sample as lm-eval saves it ({type(error).__name__}: {error})"
         ) from error
@@ -303,17 +283,17 @@ def rejudge(
 
 
 def _check_targets(tasks: Sequence[_Task]) -> None:
-    """Refuse two files that would be written to the same one; make the folders."""
-    first: dict[Path, Path] = {}
+    """Refuse two files that would be written to the same one, and folders that cannot be used."""
+    first: dict[Path, _Task] = {}
     for task in tasks:
-        if task.target in first:
+        other = first.setdefault(task.target, task)
+        if other is not task:
             raise InputError(
-                f"{first[task.target]} and {task.file} would both be written to {task.target}; give"
-                " one of them"
+                f"{other.file} and {task.file} would both be written to {task.target}; give one of"
+                " them"
             )
-        first[task.target] = task.file
-    for task in tasks:
-        check_folder(task.target.parent, make=True)
+    for folder in {target.parent for target in first}:
+        check_folder(folder, make=True)
 
 
 def _settings(metadata: str, options: Mapping[str, str | None]) -> JudgeSettings:
@@ -390,41 +370,28 @@ def _kept(task: _Task) -> dict[int, Record]:
         record = sample.record
         if record is None or record.scores is None:
             continue
-        if record.judge != settings.judge_name:
-            raise InputError(
-                f"--failed-only: the file was judged by {record.judge}, not by"
-                f" {settings.judge_name}; scores of two judges do not mix"
-            )
+        before: dict[str, Any] = {"judge": record.judge}
+        now: dict[str, Any] = {"judge": settings.judge_name}
         if settings.judge == "model":
-            _check_call(record, task.judged_with)
-            prompt = settings.judging.prompt(answer_of(sample.doc, sample.response))
-            if (
-                isinstance(prompt, JudgeFailure)
-                or record.facts.get("prompt_sha256") != prompt.sha256
-            ):
+            if not isinstance(record.facts.get("judge_call"), dict):
                 raise InputError(
-                    "--failed-only: the file was judged with another judge_prompt, judge_rubric,"
-                    " judge_language or intent; scores of two prompts do not mix. Give those of"
-                    " that run, or judge all answers again"
+                    "--failed-only: the file does not say how its judge was called (judge_call);"
+                    " judge all answers again"
+                )
+            prompt = settings.judging.prompt(answer_of(sample.doc, sample.response))
+            before |= record.facts["judge_call"]
+            before[_PROMPT] = record.facts.get("prompt_sha256")
+            now |= task.judged_with
+            now[_PROMPT] = None if isinstance(prompt, JudgeFailure) else prompt.sha256
+        for name, value in before.items():
+            if value != now.get(name):
+                raise InputError(
+                    f"--failed-only: the file was judged with another {name} ({value}, not"
+                    f" {now.get(name)}); scores of both do not mix. Give that of the file, or judge"
+                    " all answers again"
                 )
         kept[place] = record
     return kept
-
-
-def _check_call(record: Record, judged_with: Mapping[str, Any]) -> None:
-    before = record.facts.get("judge_call")
-    if not isinstance(before, dict):
-        raise InputError(
-            "--failed-only: the file does not say how its judge was called (judge_call); judge all"
-            " answers again"
-        )
-    for name, value in before.items():
-        if value != judged_with.get(name):
-            raise InputError(
-                f"--failed-only: the file was judged with {name} {value}, not"
-                f" {judged_with.get(name)}; scores of two settings do not mix. Give those of that"
-                " run, or judge all answers again"
-            )
 
 
 def _judged(task: _Task, kept: Mapping[int, Record]) -> list[Record]:
@@ -470,16 +437,22 @@ def _results(
     task: _Task, results: Mapping[str, Any], measures: Sequence[Measure]
 ) -> dict[str, Any]:
     """What lm-eval writes about a run, and what the answers are."""
-    name = task_and_date(task.file)[0]
-    run = run_of(task.file)
-    versions = {}
-    if "version" in run:
-        versions = {name: run["version"]}
+    name, _ = task_and_date(task.file)
+    run = saved_results(task.file)
+    version = run.get("versions", {}).get(name)
+    digests = {str(sample.doc.get("dataset_sha256") or "") for sample in task.saved}
+    answers = {
+        "samples": task.file.name,
+        "dataset_sha256": sorted(digests - {""}),
+        "model": run.get("model_name"),
+        "version": version,
+    }
     shots: dict[str, int] = {}
-    if task.saved[0].given:
-        run.pop("urs_dataset", None)
-    else:
-        versions = {name: UrsTask.VERSION}
+    if not task.saved[0].given:
+        metadata = (run.get("configs", {}).get(name) or {}).get("metadata") or {}
+        if run:
+            answers["urs_dataset"] = metadata.get("urs_dataset", "urs")
+        version = UrsTask.VERSION
         shots = {name: 0}
     number = len(task.saved)
     upwards = {
@@ -487,21 +460,16 @@ def _results(
         for measure in measures
         if f"{measure.name},none" in results
     }
-    digests = {str(sample.doc.get("dataset_sha256") or "") for sample in task.saved}
     return {
         "results": {name: results},
-        "versions": versions,
+        "versions": {} if version is None else {name: version},
         "n-shot": shots,
         "higher_is_better": {name: upwards},
         "n-samples": {name: {"original": number, "effective": number}},
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "urs_inspect": version("urs-inspect"),
+        "urs_inspect": package_version("urs-inspect"),
         "judged_with": task.judged_with,
-        "answers": {
-            "samples": task.file.name,
-            "dataset_sha256": sorted(digests - {""}),
-            **run,
-        },
+        "answers": {key: value for key, value in answers.items() if value is not None},
     }
 
 
