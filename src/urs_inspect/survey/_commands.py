@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -189,60 +190,58 @@ def review(log: str, output: Path, report: Path | None) -> None:
     A case without a review (the judge failed) does not pass; `inspect score` or `inspect
     eval-retry` reviews it again.
     """
-    from urs_inspect.survey._review_report import UNSEEN, read_case_reviews, rows_of
+    from urs_inspect.survey._review_report import UNSEEN, judges_of, read_case_reviews, rows_of
 
     check_new_file(output, ".jsonl")
     if report is not None:
         check_new_file(report, ".csv", option="report")
     skipped: list[str] = []
-    reviews = read_case_reviews(log, skipped)
-    rows = rows_of(reviews)
-    reviewed = {case.id for case in reviews.cases}
-    unreached = [name for name in rows if name not in reviewed]
+    reviewed, reviews = read_case_reviews(log, skipped)
+    rows = rows_of(reviewed)
+    unreached = [name for name in rows if name not in reviews]
+    passed = {name for name, case in reviews.items() if case.passed}
+    failed = {name: case for name, case in reviews.items() if not case.passed}
     if report is not None:
-        removed = {case.id: case.faults for case in reviews.cases if not case.passed}
+        removed = {name: case.faults for name, case in failed.items()}
         removed |= dict.fromkeys(unreached, (UNSEEN,))
         write_new_file(report, removed_csv(removed), "report")
     console = Console(soft_wrap=True, highlight=False)
     for sentence in skipped:
         console.print(sentence, markup=False)
-    if reviews.status != "success":
+    if reviewed.status != "success":
         console.print(
-            f"The status of the run is '{reviews.status}': cases that it did not reach are not"
+            f"The status of the run is '{reviewed.status}': cases that it did not reach are not"
             " written."
         )
-    if not reviews.passed:
+    if not passed:
         raise InputError(f"no case of '{log}' passed")
-    kept = [row for name, row in rows.items() if name in reviews.passed]
+    kept = [row for name, row in rows.items() if name in passed]
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in kept]
     write_new_file(output, "".join(lines))
     console.print(
-        f"{len(reviews.passed)} of {counted(len(reviews.cases), 'reviewed case')} passed; they are"
-        f" in {escape(str(output))} (judge: {escape(', '.join(reviews.judges)) or 'not known'})."
+        f"{len(passed)} of {counted(len(reviews), 'reviewed case')} passed; they are in"
+        f" {escape(str(output))} (judge: {escape(', '.join(judges_of(reviewed))) or 'not known'})."
     )
     if unreached:
         console.print(
             f"Of the data, {counted(len(unreached), 'case')} without a review: not written."
         )
-    _print_failed([case for case in reviews.cases if not case.passed], console)
+    if failed:
+        _print_failed(failed, console)
 
 
-def _print_failed(failed: "list[ReviewedCase]", console: Console) -> None:
+def _print_failed(failed: "dict[str, ReviewedCase]", console: Console) -> None:
     """Print the first cases that did not pass, and how often each fault occurs."""
     from urs_inspect.reports.layout._tables import TextTable
 
-    if not failed:
-        return
     lines = []
-    for case in failed[:_MAX_SHOWN]:
-        lines.append((case.id, ", ".join(case.faults), _excerpt(case)))
+    for name, case in islice(failed.items(), _MAX_SHOWN):
+        lines.append((name, ", ".join(case.faults), _excerpt(case)))
     table = TextTable(("case", "why", "question"), tuple(lines), 3)
     print_text_table(table, Console(), f"{len(failed):,} did not pass")
     if len(failed) > _MAX_SHOWN:
         console.print(f"... and {len(failed) - _MAX_SHOWN:,} more; --report FILE.csv lists all.")
-    counts: Counter[str] = Counter()
-    for case in failed:
-        counts.update(case.faults)
+    counts = Counter(chain.from_iterable(case.faults for case in failed.values()))
     console.print("; ".join(f"{fault}: {number}" for fault, number in counts.most_common()))
 
 

@@ -10,11 +10,7 @@ from typing import Any
 from urs_inspect._util import InputError
 from urs_inspect.survey._questions import load
 
-_DISTRIBUTIONS = {
-    "datasketch": "datasketch",
-    "phonenumbers": "phonenumbers",
-    "stdnum": "python-stdnum",
-}
+_MODULES = ("datasketch", "phonenumbers", "stdnum")
 _INSTALL = "pip install 'urs-inspect[cases]'"
 
 
@@ -23,15 +19,14 @@ def library(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        name = _DISTRIBUTIONS[module.partition(".")[0]]
         raise InputError(
-            f"importing cases needs {name}, which cannot be imported: {_INSTALL}"
+            f"importing cases needs {module}, which cannot be imported: {_INSTALL}"
         ) from error
 
 
 def check_libraries() -> None:
     """Raise `InputError` unless all optional libraries are installed."""
-    for module in _DISTRIBUTIONS:
+    for module in _MODULES:
         library(module)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inspect_ai.log import EvalSample
+from inspect_ai.log import EvalLog, EvalSample
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets._cases import load_urs
@@ -27,30 +27,13 @@ _TASK = "urs_case_review"
 class ReviewedCase:
     """The reviews of one case."""
 
-    id: str
     question: str
     passed: bool | None  # in most of its reviews; None if none succeeded
     faults: tuple[str, ...]  # why not, or why there is no review
 
 
-@dataclass(frozen=True)
-class CaseReviews:
-    """A log of reviews; cases are in the order of the log."""
-
-    dataset: str  # a name or a path
-    sha256: str
-    judges: tuple[str, ...]
-    status: str  # of the run: `success` or another word
-    cases: tuple[ReviewedCase, ...]
-
-    @property
-    def passed(self) -> set[str]:
-        """Ids of the cases that passed."""
-        return {case.id for case in self.cases if case.passed}
-
-
-def read_case_reviews(name: str, skipped: list[str]) -> CaseReviews:
-    """Read a log of `urs_case_review`, finished or not.
+def read_case_reviews(name: str, skipped: list[str]) -> tuple[EvalLog, dict[str, ReviewedCase]]:
+    """Read a log of `urs_case_review`, finished or not, and its cases by id, in their order.
 
     Of several reviews by `inspect score` the last one counts. A directory holds one such run; of
     several attempts at it the one that counts is read. `skipped` gets a sentence about what is
@@ -65,27 +48,23 @@ def read_case_reviews(name: str, skipped: list[str]) -> CaseReviews:
         raise InputError(
             f"'{name}' has {len(headers)} logs of urs_inspect/{_TASK}; name one of them: {logs}"
         )
-    file = headers[0].location
-    log = read_log(file)
+    log = read_log(headers[0].location)
     samples: dict[str, list[EvalSample]] = defaultdict(list)
-    judges: set[str] = set()
     for sample in log.samples or []:
         samples[str(sample.id)].append(sample)
-        if score := last_score(sample, "case_review"):
-            judges.add(str((score.metadata or {}).get("judge", "")))
     if not samples:
-        raise InputError(f"'{file}' has no reviewed case; its status is '{log.status}'")
-    facts = log.eval.metadata or {}
-    return CaseReviews(
-        dataset=str(facts.get("dataset", "")),
-        sha256=str(facts.get("dataset_sha256", "")),
-        judges=tuple(sorted(judges - {""})),
-        status=log.status,
-        cases=tuple(_case(case, epochs) for case, epochs in samples.items()),
-    )
+        raise InputError(f"'{log.location}' has no reviewed case; its status is '{log.status}'")
+    return log, {case: _reviewed(epochs) for case, epochs in samples.items()}
 
 
-def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
+def judges_of(log: EvalLog) -> list[str]:
+    """The judges of a log of reviews."""
+    scores = [last_score(sample, "case_review") for sample in log.samples or []]
+    known = {str((score.metadata or {}).get("judge", "")) for score in scores if score}
+    return sorted(known - {""})
+
+
+def _reviewed(samples: Iterable[EvalSample]) -> ReviewedCase:
     verdicts: list[bool] = []
     faults: list[str] = []
     question = ""
@@ -103,12 +82,14 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
     passed = None
     if verdicts:
         passed = sum(verdicts) * 2 > len(verdicts)
-    return ReviewedCase(case, question, passed, tuple(dict.fromkeys(faults)))
+    return ReviewedCase(question, passed, tuple(dict.fromkeys(faults)))
 
 
-def rows_of(reviews: CaseReviews) -> dict[str, dict[str, object]]:
+def rows_of(log: EvalLog) -> dict[str, dict[str, object]]:
     """The cases as they are in the data, by id, with all columns."""
-    place = reviews.dataset
+    facts = log.eval.metadata or {}
+    place = str(facts.get("dataset", ""))
+    sha256 = str(facts.get("dataset_sha256", ""))
     path = Path(place).expanduser()
     if not place.lower().endswith(READABLE):
         data = load_urs(place, vocabulary_of(load_rubric()), need_references=False)
@@ -124,10 +105,9 @@ def rows_of(reviews: CaseReviews) -> dict[str, dict[str, object]]:
         }
     if not path.is_file():
         raise InputError(f"no data file '{place}', which the log says was reviewed; put it there")
-    if sha256_of(path) != reviews.sha256:
-        old = reviews.sha256[:12]
+    if sha256_of(path) != sha256:
         raise InputError(
-            f"{place}: is not the file that was reviewed (sha256 {old}); put that there"
+            f"{place}: is not the file that was reviewed (sha256 {sha256[:12]}); put that there"
         )
     rows, _ = read_table(path, [])
     by_id: dict[str, dict[str, object]] = {}
