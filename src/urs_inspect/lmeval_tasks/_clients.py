@@ -8,7 +8,7 @@ import json
 import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from logging import getLogger
 from pathlib import Path
@@ -248,6 +248,7 @@ def key_of(parameters: Mapping[str, Any], messages: Sequence[Message]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+@dataclass
 class Conversation:
     """Calls about one answer, whose replies are cached only when their outcome is known.
 
@@ -255,29 +256,28 @@ class Conversation:
     cached reply.
     """
 
-    def __init__(self, endpoint: Endpoint, cache: ReplyCache, breaker: CircuitBreaker) -> None:
-        self._endpoint = endpoint
-        self._cache = cache
-        self._breaker = breaker
-        self._new: dict[str, Reply] = {}
-        self._known: list[str] = []
-        self.asked = False
-        self.not_asked = ""
+    endpoint: Endpoint
+    cache: ReplyCache
+    breaker: CircuitBreaker
+    asked: bool = False
+    not_asked: str = ""
+    new: dict[str, Reply] = field(default_factory=dict)
+    known: list[str] = field(default_factory=list)
 
     async def call(self, messages: Sequence[Message]) -> Reply:
         """Send messages, unless the reply is known; as for `judging.ask`."""
-        parameters = self._endpoint.parameters
+        parameters = self.endpoint.parameters
         name = key_of(parameters, messages)
-        reply = self._cache.get(name)
+        reply = self.cache.get(name)
         if reply is not None:
-            self._known.append(name)
+            self.known.append(name)
         else:
-            self.asked = self.asked or not self._breaker.stopped
-            reply = await self._breaker.wait_for(lambda: self._endpoint.send(messages))
+            self.asked = self.asked or not self.breaker.stopped
+            reply = await self.breaker.wait_for(lambda: self.endpoint.send(messages))
             if reply is None:
-                self.not_asked = self._breaker.stopped
+                self.not_asked = self.breaker.stopped
                 return Reply("", "unknown", self.not_asked)
-            self._new[name] = reply
+            self.new[name] = reply
         # The clients send what is asked for, or nothing for None.
         return replace(reply, temperature_sent=parameters.get("temperature", UNKNOWN))
 
@@ -290,8 +290,8 @@ class Conversation:
         what reads replies may have been another version when it was kept.
         """
         if scored:
-            for name, reply in self._new.items():
-                self._cache.put(name, reply)
+            for name, reply in self.new.items():
+                self.cache.put(name, reply)
         else:
-            for name in self._known:
-                self._cache.drop(name)
+            for name in self.known:
+                self.cache.drop(name)

@@ -1,6 +1,7 @@
 """Evolution: a small file of seeds becomes a large pool of instructions."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from logging import getLogger
 from pathlib import Path
 
@@ -30,29 +31,23 @@ from urs_inspect.tasks._viewer import SHARE, sample_list
 logger = getLogger(__name__)
 
 
+@dataclass
 class EvolutionSource(SampleSource):
     """Samples of one round after the other; a round begins when the one before has ended."""
 
-    def __init__(
-        self,
-        seeds: Sequence[PoolItem],
-        scenario: str,
-        *,
-        rounds: int,
-        duplicates: float,
-        output: Path,
-    ) -> None:
-        """Take the seeds in an order that decides who writes first; `duplicates` is a cosine."""
-        self._seeds = list(seeds)
-        self._scenario = scenario
-        self._rounds = rounds
-        self._duplicates = duplicates
-        self._output = output
+    seeds: Sequence[PoolItem]  # in an order that decides who writes first
+    scenario: str
+    _: KW_ONLY
+    rounds: int
+    duplicates: float  # a cosine
+    output: Path
+
+    def __post_init__(self) -> None:
         self._items: dict[str, PoolItem | None] = {}
         self._begin()
 
     def _begin(self) -> None:
-        self._evolution = Evolution(self._seeds, self._duplicates)
+        self._evolution = Evolution(self.seeds, self.duplicates)
         self._delivered: set[str] = set()
         self._round = 1
         self._ended = False
@@ -79,10 +74,10 @@ class EvolutionSource(SampleSource):
         """End the round; then the samples of the next one, or None when the pool is written."""
         if self._ended:
             return None
-        due = [child_id(seed.id, self._round) for seed in self._seeds]
+        due = [child_id(seed.id, self._round) for seed in self.seeds]
         children = [item for name in due if (item := self._items.get(name)) is not None]
         await anyio.to_thread.run_sync(self._evolution.settle, children)
-        if self._round < self._rounds:
+        if self._round < self.rounds:
             self._round += 1
             return self._samples()
         self._ended = True
@@ -96,14 +91,14 @@ class EvolutionSource(SampleSource):
                 input=parent.text,
                 target=parent.reference,
                 metadata={
-                    "scenario": self._scenario,
+                    "scenario": self.scenario,
                     "seed": seed,
                     "parent": parent.id,
                     "round": self._round,
                     "turn": place + self._round - 1,
                     "user_intent": parent.intent,
                     "language": parent.language,
-                    "duplicates": self._duplicates,
+                    "duplicates": self.duplicates,
                 },
             )
             for place, (seed, parent) in enumerate(self._evolution.parents.items())
@@ -113,13 +108,13 @@ class EvolutionSource(SampleSource):
         kept = self._evolution.kept
         if not kept:
             logger.warning(
-                f"No instruction could be kept, so no pool was written to {self._output}."
+                f"No instruction could be kept, so no pool was written to {self.output}."
             )
             return
-        place = write_pool_file(self._output, kept, self._scenario)
-        if place != self._output:
+        place = write_pool_file(self.output, kept, self.scenario)
+        if place != self.output:
             logger.warning(
-                f"{self._output} was created by something else meanwhile; the pool is in {place}."
+                f"{self.output} was created by something else meanwhile; the pool is in {place}."
             )
         logger.info(f"{len(kept)} instructions are in {place}.")
 

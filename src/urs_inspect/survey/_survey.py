@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from urs_inspect._util import InputError, choices, did_you_mean, read_yaml_file
@@ -143,35 +144,31 @@ class _Candidate:
     case: SurveyCase
 
 
+@dataclass
 class _RowReader:
     """Reads one row."""
 
-    def __init__(
-        self,
-        row: Row,
-        columns: ColumnMap,
-        labels: Vocabulary,
-        *,
-        keep_flagged: bool,
-        fix_spelling: bool,
-    ) -> None:
-        self._row = row
-        self._columns = columns
-        self._labels = labels
-        self._keep_flagged = keep_flagged
-        self._fix_spelling = fix_spelling
-        self._fields = Fields(row)
-        self.question = ""  # as far as it is known yet, also if the row makes no case
-        # column, label as written, and what it was taken for
-        self.respelt: list[tuple[str, str, str]] = []
+    row: Row
+    columns: ColumnMap
+    labels: Vocabulary
+    keep_flagged: bool
+    fix_spelling: bool
+    question: str = ""  # as far as it is known yet, also if the row makes no case
+    # column, label as written, and what it was taken for
+    respelt: list[tuple[str, str, str]] = field(default_factory=list)
+
+    @cached_property
+    def fields(self) -> Fields:
+        """The values of the row."""
+        return Fields(self.row)
 
     def read(self, default_id: str) -> _Candidate:
         """Make a case of the row, or raise `_RowError`."""
-        if self._fields.problems:
-            raise _RowError(FORMAT, "", self._fields.problems[0])
+        if self.fields.problems:
+            raise _RowError(FORMAT, "", self.fields.problems[0])
         self._check_attention()
         question = self._question()
-        intent = self._resolved(INTENT, self._labels.intent, UNKNOWN_INTENT)
+        intent = self._resolved(INTENT, self.labels.intent, UNKNOWN_INTENT)
         language = self._language(question)
         identifier = self._text("id") or default_id
         # A reference is an assistant's text; who the user is goes nowhere.
@@ -190,18 +187,18 @@ class _RowReader:
             flags=flags,
             **typed,
         )
-        return _Candidate(self._row.number, user, case)
+        return _Candidate(self.row.number, user, case)
 
     def _check_attention(self) -> None:
-        for column, wanted in self._columns.attention.items():
-            given = self._row.values.get(column)
+        for column, wanted in self.columns.attention.items():
+            given = self.row.values.get(column)
             is_right = str(given).strip().casefold() == wanted.strip().casefold()
             if given is None or not is_right:
                 raise _RowError(ATTENTION, column, f"is {shown(given)}; allowed: {wanted}")
 
     def _question(self) -> str:
         column = self._column(CONVERSATION)
-        value = self._row.values.get(column)
+        value = self.row.values.get(column)
         if value is None:
             raise _RowError(FORMAT, column, "missing")
         if isinstance(value, str):
@@ -223,7 +220,7 @@ class _RowReader:
 
     def _language(self, question: str) -> str:
         if self._text("language"):
-            return self._resolved("language", self._labels.language, UNKNOWN_LANGUAGE)
+            return self._resolved("language", self.labels.language, UNKNOWN_LANGUAGE)
         detected = detect_language(question)
         if not detected:
             raise _RowError(
@@ -231,13 +228,13 @@ class _RowReader:
                 "",
                 "neither English nor Chinese by its script; name it in a column 'language'",
             )
-        return self._find("", detected, self._labels.language, UNKNOWN_LANGUAGE)
+        return self._find("", detected, self.labels.language, UNKNOWN_LANGUAGE)
 
     def _personal(self, texts: Mapping[str, str], language: str, country: str) -> tuple[str, ...]:
         flags: dict[str, None] = {}
         for what, text in texts.items():
             names = kinds(find_personal(text, language, country)) if text else ()
-            if names and not self._keep_flagged:
+            if names and not self.keep_flagged:
                 detail = f"{', '.join(names)}; --keep-flagged keeps such rows, marked"
                 raise _RowError(PERSONAL, self._column(what), detail)
             flags |= dict.fromkeys(names)
@@ -247,7 +244,7 @@ class _RowReader:
         column = self._column(what)
         label = self._text(what)
         if not label:
-            detail = "empty" if column in self._row.values else "missing"
+            detail = "empty" if column in self.row.values else "missing"
             raise _RowError(reason, column, detail)
         return self._find(column, label, find, reason)
 
@@ -255,7 +252,7 @@ class _RowReader:
         try:
             return find(label)
         except LabelError as error:
-            if self._fix_spelling and error.nearest:
+            if self.fix_spelling and error.nearest:
                 self.respelt.append((column, label, error.nearest))
                 return error.nearest
             if reason == UNKNOWN_INTENT and error.ambiguous:
@@ -265,26 +262,26 @@ class _RowReader:
     def _text(self, what: str) -> str:
         """A text or number that may be missing, null or blank."""
         column = self._column(what)
-        value = self._row.values.get(column)
+        value = self.row.values.get(column)
         if isinstance(value, float):
             return f"{value:g}"
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        if self._fields.blank(column):
+        if self.fields.blank(column):
             return ""
         return self._checked_text(column).strip()
 
     def _checked_text(self, column: str) -> str:
-        text = self._fields.text(column)
-        if self._fields.problems:
-            problem = self._fields.problems[0].removeprefix(f"column '{column}': ")
+        text = self.fields.text(column)
+        if self.fields.problems:
+            problem = self.fields.problems[0].removeprefix(f"column '{column}': ")
             raise _RowError(FORMAT, column, problem)
         return text
 
     def _column(self, what: str) -> str:
-        names = self._columns.names(what)
+        names = self.columns.names(what)
         for name in names:
-            if name in self._row.values:
+            if name in self.row.values:
                 return name
         return names[0]
 
@@ -335,9 +332,7 @@ def read_survey(
     taken: dict[str, int] = {}
     respelt: Counter[tuple[str, str, str]] = Counter()
     for position, row in enumerate(rows, start=1):
-        reader = _RowReader(
-            row, columns, labels, keep_flagged=keep_flagged, fix_spelling=fix_spelling
-        )
+        reader = _RowReader(row, columns, labels, keep_flagged, fix_spelling)
         try:
             candidate = reader.read(f"{path.stem}_{position:04d}")
             name = candidate.case.id
