@@ -5,7 +5,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -287,13 +286,17 @@ def _row(run: _Run, outcomes: Sequence[str]) -> dict[str, Any]:
 
 def _by_length(lengths: Sequence[int], right: Sequence[Estimate]) -> str:
     """Accuracies by length, neighbours that are equal together: `2–6: 100%, 7: 90%`."""
-    shares = [share(found.value) for found in right]
-    # Neighbours have one number less their place in common.
-    numbered = enumerate(zip(lengths, shares, strict=True))
+    runs: list[tuple[int, int, str]] = []  # first and last length, and what both have
+    for length, found in zip(lengths, right, strict=True):
+        shown = share(found.value)
+        if runs and runs[-1][1:] == (length - 1, shown):
+            first, _, _ = runs.pop()
+            runs.append((first, length, shown))
+        else:
+            runs.append((length, length, shown))
     parts = []
-    for (_, shown), group in groupby(numbered, key=lambda one: (one[1][0] - one[0], one[1][1])):
-        run = [length for _, (length, _) in group]
-        span = f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0])
+    for first, last, shown in runs:
+        span = f"{first}–{last}" if last > first else str(first)
         parts.append(f"{span}: {shown}")
     return ", ".join(parts)
 

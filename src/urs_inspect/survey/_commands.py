@@ -199,33 +199,33 @@ def review(log: str, output: Path, report: Path | None) -> None:
     reviewed, reviews = read_case_reviews(log, skipped)
     rows = rows_of(reviewed)
     unreached = [name for name in rows if name not in reviews]
-    passed = {name for name, case in reviews.items() if case.passed}
     failed = {name: case for name, case in reviews.items() if not case.passed}
     if report is not None:
         removed = {name: case.faults for name, case in failed.items()}
         removed |= dict.fromkeys(unreached, (UNSEEN,))
         write_new_file(report, removed_csv(removed), "report")
     console = Console(soft_wrap=True, highlight=False)
-    for sentence in skipped:
-        console.print(sentence, markup=False)
     if reviewed.status != "success":
-        console.print(
+        skipped.append(
             f"The status of the run is '{reviewed.status}': cases that it did not reach are not"
             " written."
         )
-    if not passed:
+    for sentence in skipped:
+        console.print(sentence, markup=False)
+    if len(failed) == len(reviews):
         raise InputError(f"no case of '{log}' passed")
-    kept = [row for name, row in rows.items() if name in passed]
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in kept]
-    write_new_file(output, "".join(lines))
+    passed = reviews.keys() - failed.keys()
+    kept = [json.dumps(row, ensure_ascii=False) for name, row in rows.items() if name in passed]
+    write_new_file(output, "\n".join([*kept, ""]))
+    judges = ", ".join(judges_of(reviewed)) or "not known"
     console.print(
-        f"{len(passed)} of {counted(len(reviews), 'reviewed case')} passed; they are in"
-        f" {escape(str(output))} (judge: {escape(', '.join(judges_of(reviewed))) or 'not known'})."
+        f"{len(passed)} of {counted(len(reviews), 'reviewed case')} passed; they are in {output}"
+        f" (judge: {judges}).",
+        markup=False,
     )
     if unreached:
-        console.print(
-            f"Of the data, {counted(len(unreached), 'case')} without a review: not written."
-        )
+        without = counted(len(unreached), "case")
+        console.print(f"Of the data, {without} without a review: not written.")
     if failed:
         _print_failed(failed, console)
 

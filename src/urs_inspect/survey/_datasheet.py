@@ -128,8 +128,9 @@ def _named(cases: pd.DataFrame, column: str, title: str) -> Section:
 
 
 def _lengths(cases: pd.DataFrame) -> Section:
-    lengths = cases["Question"].str.strip().str.len().groupby(cases["Language"], observed=True)
-    table = lengths.agg(["mean", "median", "min", "max"]).round(1)
+    lengths = cases["Question"].str.strip().str.len()
+    by_language = lengths.groupby(cases["Language"], observed=True)
+    table = by_language.agg(["mean", "median", "min", "max"]).round(1)
     table.columns = pd.Index(["Mean", "Median", "Shortest", "Longest"])
     return _section("Characters of questions", table.reset_index())
 
@@ -149,5 +150,6 @@ def _by_number(names: Iterable[str]) -> "pd.Series[int]":
 
 
 def _section(title: str, table: pd.DataFrame, notes: Sequence[str] = ()) -> Section:
-    numbers = table.select_dtypes("number")
-    return Section(title, notes, [Table(table, dict.fromkeys(map(str, numbers), str))])
+    numbers = map(str, table.select_dtypes("number"))
+    shown = Table(table, dict.fromkeys(numbers, str))
+    return Section(title, notes, [shown])
