@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -28,6 +28,29 @@ _RATING = (
     "raters", "limit", "only", "hide", "checks", "rubric", "output",
 )  # fmt: skip
 _VOTING = ("order",)
+_VOTERS = {
+    "voter": "annotator",
+    "votes": "votes",
+    "left": "left",
+    "tie": "ties",
+    "right": "right",
+    "cannot tell": "cannot_tell",
+    "left share": "left_share:.0%",
+    "p": "left_p:.2f",
+    "with others": "with_others:.0%",
+    "median seconds": "seconds:.0f",
+}
+_RATERS = {
+    "rater": "rater",
+    "ratings": "ratings",
+    "mean": "mean:.1f",
+    "from others": "from_others:.1f",
+    "rated twice": "checks",
+    "from own": "from_own:.1f",
+    "cannot tell": "cannot_tell",
+    "median seconds": "seconds:.0f",
+}
+"""Heading -> attribute of a person, and its format."""
 _ONLY_VOTES = "is for votes on pairs, and SOURCE has answers to rate"
 _ONLY_RATINGS = "is for ratings of answers in logs of urs, and SOURCE has pairs to vote on"
 
@@ -361,30 +384,7 @@ def _print_votes(campaign: "Campaign") -> None:
             f"Krippendorff's alpha: {_number(found.alpha, '.2f')}; "
             f"with a, tie, b as places on a line: {_number(found.ordered_alpha, '.2f')}."
         )
-        rows = [
-            (
-                *map(
-                    str,
-                    (
-                        person.annotator,
-                        person.votes,
-                        person.left,
-                        person.ties,
-                        person.right,
-                        person.cannot_tell,
-                    ),
-                ),
-                _number(person.left_share, ".0%"),
-                _number(person.left_p, ".2f"),
-                _number(person.with_others, ".0%"),
-                _number(person.seconds, ".0f"),
-            )
-            for person in found.annotators
-        ]
-        _print_table(
-            "voter|votes|left|tie|right|cannot tell|left share|p|with others|median seconds",
-            rows,
-        )
+        _print_people(_VOTERS, found.annotators)
     _print_uncounted("votes", "comparisons", found.votes, len(reading.votes), reading)
 
 
@@ -411,30 +411,20 @@ def _print_ratings(campaign: "RatingCampaign") -> None:
             f"{counted(alpha.n, 'answer')} with several ratings."
         )
     if found.raters:
-        rows = [
-            (
-                *map(str, (person.rater, person.ratings)),
-                *(_number(value, ".1f") for value in (person.mean, person.from_others)),
-                str(person.checks),
-                _number(person.from_own, ".1f"),
-                str(person.cannot_tell),
-                _number(person.seconds, ".0f"),
-            )
-            for person in found.raters
-        ]
-        _print_table(
-            "rater|ratings|mean|from others|rated twice|from own|cannot tell|median seconds",
-            rows,
-        )
+        _print_people(_RATERS, found.raters)
     _print_uncounted("ratings", "answers", found.ratings, len(reading.ratings), reading)
 
 
-def _print_table(headings: str, rows: Iterable[tuple[str, ...]]) -> None:
-    """Print one row per person, whose name comes first."""
-    first, *others = headings.split("|")
+def _print_people(columns: Mapping[str, str], people: Iterable[object]) -> None:
+    """Print one row per person, whose name comes first; a dash for what is not known."""
+    first, *others = columns
     table = Table(first, *(Column(heading, justify="right") for heading in others))
-    for row in rows:
-        table.add_row(*map(escape, row))
+    for person in people:
+        cells = []
+        for column in columns.values():
+            name, _, form = column.partition(":")
+            cells.append(escape(_number(getattr(person, name), form)))
+        table.add_row(*cells)
     Console().print(table)
 
 
@@ -533,5 +523,5 @@ def _say(text: str, *, markup: bool = True) -> None:
     Console(soft_wrap=True, highlight=False).print(text, markup=markup)
 
 
-def _number(value: float, form: str) -> str:
-    return "-" if math.isnan(value) else format(value, form)
+def _number(value: float | str, form: str) -> str:
+    return "-" if isinstance(value, float) and math.isnan(value) else format(value, form)
