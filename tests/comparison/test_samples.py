@@ -468,6 +468,15 @@ def test_samples_of_lm_eval(tmp_path: Path) -> None:
         read_sample_scores([str(tmp_path)], scorer="acc")
 
 
+def test_samples_of_former_lm_eval_name_neither_metrics_nor_filter(tmp_path: Path) -> None:
+    file = Path(write_saved(tmp_path, "m", [{}]))
+    line = {"doc_id": 0, "doc": {}, "target": "t", "arguments": [], "resps": [["r"]]}
+    line |= {"filtered_resps": ["r"], "doc_hash": "h", "prompt_hash": "h", "target_hash": "h"}
+    lines = [{**line, "doc_id": place, "acc": place % 2} for place in range(3)]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    assert by_model(read_sample_scores([str(file)])) == {"m": [0.0, 1.0, 0.0]}
+
+
 @pytest.mark.parametrize(
     ("recorded", "known"), [([True, None], True), ([None], None), ([False, True], None)]
 )

@@ -25,6 +25,21 @@ from urs_inspect.logs._files import first_few
 from urs_inspect.logs._lm_eval_files import SAVED, saved_results, task_and_date
 from urs_inspect.logs._scores import SIMULATED
 
+_NO_METRICS = frozenset(
+    [
+        "doc_id",
+        "doc",
+        "target",
+        "arguments",
+        "resps",
+        "filtered_resps",
+        "doc_hash",
+        "prompt_hash",
+        "target_hash",
+    ]
+)
+"""Keys of a sample that former versions of lm-eval wrote beside those of the metrics."""
+
 
 def saved_files(names: Iterable[str]) -> list[Path]:
     """Files of samples at paths, as lm-eval names them."""
@@ -97,7 +112,7 @@ def _readable_lines(
             lines[file] = _saved_lines(file, query)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             skipped.append(
-                f"{file.name} was left out: it cannot be read as samples of lm-eval 0.4.13 or later"
+                f"{file.name} was left out: it cannot be read as samples of lm-eval"
                 f" ({type(error).__name__}: {error})."
             )
     return lines
@@ -117,9 +132,10 @@ def _saved_lines(file: Path, query: Query) -> pd.DataFrame:
     with file.open(encoding="utf-8") as opened:
         for line in map(json.loads, filter(str.strip, opened)):
             doc = line["doc"] if isinstance(line["doc"], dict) else {}
-            row = row_of(line["doc_id"], None, doc, line["doc_hash"], query)
-            row["filter"] = line["filter"]
-            row["metrics"] = {name: line[name] for name in line["metrics"]}
+            row = row_of(line["doc_id"], None, doc, line.get("doc_hash", ""), query)
+            row["filter"] = line.get("filter", "none")
+            names = line.get("metrics", line.keys() - _NO_METRICS)  # former versions name none
+            row["metrics"] = {name: line[name] for name in names}
             row["keys"] = tuple(doc)
             rows.append(row)
     if not rows:
