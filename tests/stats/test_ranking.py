@@ -39,18 +39,10 @@ def test_the_best_comes_first_and_all_follows() -> None:
 
 def test_parameters_are_echoed_and_progress_adds_up_to_all() -> None:
     shares: list[float] = []
-    given = {
-        "rounds": 7,
-        "level": 0.9,
-        "seed": 3,
-        "prior": 2.0,
-        "k": 8.0,
-        "scale": 200.0,
-        "start": 0.0,
-    }
+    given = {"rounds": 7, "level": 0.9, "seed": 3}
     found = rank(fights("a>b"), **given, progress=shares.append)  # type: ignore[arg-type]
     assert {name: getattr(found, name) for name in given} == given
-    assert found.elo[0].value == pytest.approx(4.0)  # 8 * 1/2
+    assert found.elo[0].value == pytest.approx(1002.0)  # 4 * 1/2 above the start
     assert found.draws.shape == (7, 2)
     assert sum(shares) == pytest.approx(1)
 

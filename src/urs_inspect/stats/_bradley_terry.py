@@ -11,7 +11,7 @@ fades as they grow in number.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,20 +38,16 @@ class PairCounts:
     battles: Floats  # shape (R, Q)
 
 
-def fit_bradley_terry(
-    battles: Battles, *, prior: float = PRIOR, scale: float = SCALE, mean: float = START
-) -> Floats:
+def fit_bradley_terry(battles: Battles, *, prior: float = PRIOR) -> Floats:
     """Bradley-Terry ratings of the players.
 
     Args:
         battles: The battles, in any order; there may be none.
         prior: Ties of each model with an average one that are added, above 0.
-        scale: Points that are odds of ten to one.
-        mean: Mean of the ratings.
 
     Returns:
-        Ratings in the order of the players, shape (P,). Between models that no chain of battles
-        links they mean nothing; see `connectivity_of`.
+        Ratings of mean 1000 in the order of the players, shape (P,). Between models that no chain
+        of battles links they mean nothing; see `connectivity_of`.
 
     Raises:
         ValueError: If `prior` is not above 0.
@@ -63,37 +59,26 @@ def fit_bradley_terry(
         >>> fit_bradley_terry(battles_of(fought)).round(1).tolist()
         [1082.4, 917.6]
     """
-    strengths = fit_counts(pair_counts(battles), len(battles.players), prior)
-    return on_scale(strengths[0], scale, mean)
+    [strengths] = fit_counts(pair_counts(battles), len(battles.players), prior)
+    return on_scale(strengths)
 
 
-def bootstrap_bradley_terry(
-    battles: Battles,
-    *,
-    rounds: int = ROUNDS,
-    seed: int = SEED,
-    prior: float = PRIOR,
-    scale: float = SCALE,
-    mean: float = START,
-) -> Floats:
+def bootstrap_bradley_terry(battles: Battles, rounds: int = ROUNDS, seed: int = SEED) -> Floats:
     """`fit_bradley_terry` of resamples of as many instructions as there are, with replacement.
 
     Shape (R, P).
     """
     players = len(battles.players)
-    blocks = []
-    for counts in _resampled(battles, rounds, seed):
-        blocks.append(fit_counts(counts, players, prior))
-    return on_scale(np.concatenate(blocks), scale, mean)
+    blocks = [fit_counts(counts, players) for counts in _resampled(battles, rounds, seed)]
+    return on_scale(np.concatenate(blocks))
 
 
 def pair_counts(battles: Battles) -> PairCounts:
     """Sum battles by pair; one round."""
     first, second, pair, wins = _pairs(battles)
-    ones = np.ones(len(battles))
     number = len(first)
     won = np.bincount(pair, wins, number).astype(np.float64)
-    met = np.bincount(pair, ones, number).astype(np.float64)
+    met = np.bincount(pair, minlength=number).astype(np.float64)
     return PairCounts(first, second, wins=won[None, :], battles=met[None, :])
 
 
@@ -113,44 +98,34 @@ def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats
     parts = []
     for start in range(0, len(counts.wins), size):
         rows = slice(start, start + size)
-        wins = counts.wins[rows]
-        battles = counts.battles[rows]
-        parts.append(_fit(counts, wins, battles, players, prior))
+        block = replace(counts, wins=counts.wins[rows], battles=counts.battles[rows])
+        parts.append(_fit(block, players, prior))
     return np.concatenate(parts)
 
 
-def _fit(
-    counts: PairCounts,
-    wins: Floats,
-    battles: Floats,
-    players: int,
-    prior: float,
-) -> Floats:
+def _fit(counts: PairCounts, players: int, prior: float) -> Floats:
     i = counts.first
     j = counts.second
+    wins = counts.wins
+    battles = counts.battles
     strengths = np.zeros((len(wins), players))
     diagonal = np.arange(players)
     for _ in range(_MOST_STEPS):
-        gaps = strengths[:, i] - strengths[:, j]
-        chance = logistic(gaps)
+        chance = logistic(strengths[:, i] - strengths[:, j])
         alone = logistic(strengths)
         above = wins - battles * chance
         excess = np.zeros((len(wins), players, players))
         excess[:, i, j] = above
         excess[:, j, i] = -above
-        pull = prior * (0.5 - alone)
-        gradient = excess.sum(axis=2) + pull
+        gradient = excess.sum(axis=2) + prior * (0.5 - alone)
         curvature = np.zeros_like(excess)
         of_pairs = -battles * chance * (1 - chance)
         curvature[:, i, j] = of_pairs
         curvature[:, j, i] = of_pairs
         own = prior * alone * (1 - alone)
         curvature[:, diagonal, diagonal] = own - curvature.sum(axis=2)
-        solved = np.linalg.solve(curvature, gradient[:, :, None])
-        step = solved[:, :, 0]
-        highest = step.max(axis=1, initial=0)
-        lowest = step.min(axis=1, initial=0)
-        reach = highest - lowest
+        step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
+        reach = step.max(axis=1, initial=0) - step.min(axis=1, initial=0)
         shortened = np.log1p(reach) / np.maximum(reach, 1e-300)
         strengths += step * shortened[:, None]
         if reach.max(initial=0) < _TOLERANCE:
@@ -165,12 +140,10 @@ def _pairs(battles: Battles) -> tuple[Integers, Integers, Integers, Floats]:
     """
     low = np.minimum(battles.first, battles.second)
     high = np.maximum(battles.first, battles.second)
-    players = len(battles.players)
-    code_of_pair = low * players + high
-    codes, pair = np.unique(code_of_pair, return_inverse=True)
-    first, second = np.divmod(codes, max(1, players))
-    in_order = battles.first == low
-    wins = np.where(in_order, battles.outcome, 1 - battles.outcome)
+    players = max(1, len(battles.players))
+    codes, pair = np.unique(low * players + high, return_inverse=True)
+    first, second = np.divmod(codes, players)
+    wins = np.where(battles.first == low, battles.outcome, 1 - battles.outcome)
     return first, second, pair.astype(np.int64), wins
 
 
@@ -178,15 +151,13 @@ def _resampled(battles: Battles, rounds: int, seed: int) -> Iterator[PairCounts]
     from scipy.sparse import csr_array
 
     first, second, pair, wins = _pairs(battles)
-    ones = np.ones(len(battles))
-    instruction_ids, clusters = np.unique(battles.clusters, return_inverse=True)
-    instructions = len(instruction_ids)
-    shape = (len(first), instructions)
+    instructions, clusters = np.unique(battles.clusters, return_inverse=True)
+    shape = (len(first), len(instructions))
     places = (pair, clusters)
     # Entries of the same pair and instruction are summed.
     won = csr_array((wins, places), shape=shape)
-    met = csr_array((ones, places), shape=shape)
-    for weights in resample(instructions, rounds, seed):
+    met = csr_array((np.ones(len(battles)), places), shape=shape)
+    for weights in resample(len(instructions), rounds, seed):
         drawn = np.ascontiguousarray(weights.T)
         yield PairCounts(
             first=first,
@@ -202,8 +173,7 @@ def logistic(values: Floats) -> Floats:
     return np.asarray(chances, dtype=np.float64)
 
 
-def on_scale(strengths: Floats, scale: float = SCALE, mean: float = START) -> Floats:
-    """Strengths in natural units as ratings, shape (..., P)."""
+def on_scale(strengths: Floats) -> Floats:
+    """Strengths in natural units as ratings, of mean `START`, shape (..., P)."""
     centred = strengths - strengths.mean(axis=-1, keepdims=True)
-    points = centred * scale / np.log(10)
-    return np.asarray(mean + points, dtype=np.float64)
+    return np.asarray(START + centred * SCALE / np.log(10), dtype=np.float64)

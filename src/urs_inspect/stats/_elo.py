@@ -70,14 +70,7 @@ def fit_elo(
 
 
 def bootstrap_elo(
-    battles: Battles,
-    *,
-    rounds: int = ROUNDS,
-    seed: int = SEED,
-    k: float = K,
-    scale: float = SCALE,
-    start: float = START,
-    progress: Progress = no_progress,
+    battles: Battles, rounds: int = ROUNDS, seed: int = SEED, progress: Progress = no_progress
 ) -> Floats:
     """Elo ratings of resamples, shape (R, P).
 
@@ -90,7 +83,7 @@ def bootstrap_elo(
     """
     generator = np.random.default_rng([seed, 1])  # not the stream that draws the instructions
     weights = _drawn_battles(battles, rounds, seed)
-    return _play(battles, weights, generator, rounds, k, scale, start, progress)
+    return _play(battles, weights, generator, rounds, progress)
 
 
 def _drawn_battles(battles: Battles, rounds: int, seed: int) -> Iterator[npt.NDArray[Any]]:
@@ -104,14 +97,7 @@ def _drawn_battles(battles: Battles, rounds: int, seed: int) -> Iterator[npt.NDA
 
 
 def shuffle_elo(
-    battles: Battles,
-    *,
-    rounds: int = ROUNDS,
-    seed: int = SEED,
-    k: float = K,
-    scale: float = SCALE,
-    start: float = START,
-    progress: Progress = no_progress,
+    battles: Battles, rounds: int = ROUNDS, seed: int = SEED, progress: Progress = no_progress
 ) -> Floats:
     """Elo ratings of the same battles in random orders, shape (R, P).
 
@@ -122,8 +108,7 @@ def shuffle_elo(
     """
     generator = np.random.default_rng([seed, 2])
     once = np.broadcast_to(np.uint8(1), (rounds, len(battles)))
-    blocks = _blocks(once, len(battles))
-    return _play(battles, blocks, generator, rounds, k, scale, start, progress)
+    return _play(battles, _blocks(once, len(battles)), generator, rounds, progress)
 
 
 class _Kinds(NamedTuple):
@@ -168,9 +153,6 @@ def _play(
     blocks: Iterable[npt.NDArray[Any]],
     generator: np.random.Generator,
     rounds: int,
-    k: float,
-    scale: float,
-    start: float,
     progress: Progress,
 ) -> Floats:
     """Ratings after each round's battles in random order.
@@ -185,16 +167,14 @@ def _play(
 
     def play() -> None:
         width = sum(map(len, waiting))
-        ratings = np.full(width * (players + 1), start, dtype=np.float64)
+        ratings = np.full(width * (players + 1), START)
         longest = max(orders.shape[1] for orders in waiting)
         size = max(1, _LOOKED_UP // width)
         for place in range(0, longest, size):
-            places = slice(place, place + size)
-            steps = _steps(waiting, places, no_battle)
-            _step(ratings, kinds, steps, k, scale)
+            steps = _steps(waiting, slice(place, place + size), no_battle)
+            _step(ratings, kinds, steps)
             progress(0.5 * width / rounds * len(steps) / longest)
-        by_round = ratings.reshape(width, players + 1)
-        played.append(by_round[:, :players])
+        played.append(ratings.reshape(width, players + 1)[:, :players])
         waiting.clear()
 
     for weights in blocks:
@@ -241,7 +221,7 @@ def _steps(blocks: Sequence[npt.NDArray[Any]], place: slice, none: int) -> Integ
     return steps
 
 
-def _step(ratings: Floats, kinds: _Kinds, steps: Integers, k: float, scale: float) -> None:
+def _step(ratings: Floats, kinds: _Kinds, steps: Integers) -> None:
     """Play the battles of each step in all rounds at once.
 
     The ratings of a round follow those of the one before.
@@ -251,17 +231,15 @@ def _step(ratings: Floats, kinds: _Kinds, steps: Integers, k: float, scale: floa
     offsets = np.arange(rounds) * players
     firsts = kinds.first[steps] + offsets
     seconds = kinds.second[steps] + offsets
-    outcomes = kinds.outcome[steps]
-    outcomes -= 0.5
-    outcomes *= k
-    steepness = np.log(10) / scale / 2
+    outcomes = K * (kinds.outcome[steps] - 0.5)
+    steepness = np.log(10) / SCALE / 2
     for first, second, outcome in zip(firsts, seconds, outcomes, strict=True):
         one = ratings[first]
         other = ratings[second]
         change = other - one
         change *= steepness
         np.tanh(change, out=change)  # 1 / (1 + exp(2 x)) is (1 - tanh(x)) / 2
-        change *= k / 2
+        change *= K / 2
         change += outcome
         one += change
         other -= change

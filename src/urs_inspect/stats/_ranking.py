@@ -30,17 +30,8 @@ from urs_inspect.stats._bootstrap import (
     percentile_bounds,
     ratio,
 )
-from urs_inspect.stats._bradley_terry import PRIOR, bootstrap_bradley_terry, fit_bradley_terry
-from urs_inspect.stats._elo import (
-    ROUNDS,
-    SCALE,
-    START,
-    K,
-    Progress,
-    bootstrap_elo,
-    no_progress,
-    shuffle_elo,
-)
+from urs_inspect.stats._bradley_terry import bootstrap_bradley_terry, fit_bradley_terry
+from urs_inspect.stats._elo import ROUNDS, Progress, bootstrap_elo, no_progress, shuffle_elo
 
 DIGITS = 6
 """Ratings that agree to so many decimals share a rank; a fit is exact to about 9."""
@@ -106,10 +97,6 @@ class Ranking:
         rounds: Number of resamples, and of orders.
         level: Confidence level.
         seed: Seed of resamples and orders.
-        prior: Ties with an average model that were added to each for Bradley-Terry.
-        k: Step of Elo.
-        scale: Points that are odds of ten to one.
-        start: Start of Elo, and mean of the ratings.
         draws: Bradley-Terry ratings of the resamples, shape (R, P).
     """
 
@@ -127,10 +114,6 @@ class Ranking:
     rounds: int
     level: float
     seed: int
-    prior: float
-    k: float
-    scale: float
-    start: float
     draws: Floats = field(repr=False, compare=False)
 
 
@@ -140,10 +123,6 @@ def rank(
     rounds: int = ROUNDS,
     level: float = LEVEL,
     seed: int = SEED,
-    prior: float = PRIOR,
-    k: float = K,
-    scale: float = SCALE,
-    start: float = START,
     progress: Progress = no_progress,
 ) -> Ranking:
     """Rank models by their battles.
@@ -153,10 +132,6 @@ def rank(
         rounds: Number of resamples, and of orders for `elo_shuffled`.
         level: Confidence level of all intervals.
         seed: Seed of resamples and orders.
-        prior: Ties with an average model that are added to each for Bradley-Terry, above 0.
-        k: Step of Elo (MAD paper, Eq. 4).
-        scale: Points that are odds of ten to one.
-        start: Start of Elo, and mean of all ratings.
         progress: Takes the share of the work that was done since the last call; Elo is nearly all
             of it.
 
@@ -169,51 +144,21 @@ def rank(
         >>> rank(battles_of([*won, Battle("b", "a", 0.0, "q9")]), rounds=50).players
         ('b', 'a')
     """
-    given = fit_bradley_terry(battles, prior=prior, scale=scale, mean=start)
+    given = fit_bradley_terry(battles)
     order = _order(given)
     ordered = _reordered(battles, order)
-    draws = bootstrap_bradley_terry(
-        ordered,
-        rounds=rounds,
-        seed=seed,
-        prior=prior,
-        scale=scale,
-        mean=start,
-    )
+    draws = bootstrap_bradley_terry(ordered, rounds, seed)
 
     def half(share: float) -> None:
         progress(share / 2)
 
-    elo = bootstrap_elo(
-        ordered,
-        rounds=rounds,
-        seed=seed,
-        k=k,
-        scale=scale,
-        start=start,
-        progress=half,
-    )
-    shuffled = shuffle_elo(
-        ordered,
-        rounds=rounds,
-        seed=seed,
-        k=k,
-        scale=scale,
-        start=start,
-        progress=half,
-    )
+    elo = bootstrap_elo(ordered, rounds, seed, half)
+    shuffled = shuffle_elo(ordered, rounds, seed, half)
     ratings = np.vstack([given[order], draws])
     elo_ratings = np.vstack([elo.mean(axis=0), elo])
     places = place(ordered, ratings, elo_ratings, level, seed)
-    met, instructions = _support(ordered)
-    elo_shuffled = reported(
-        shuffled.mean(axis=0),
-        shuffled,
-        met,
-        instructions,
-        level,
-        seed,
-        expanded=False,
+    over_orders = reported(
+        shuffled.mean(axis=0), shuffled, *_support(ordered), level, seed, expanded=False
     )
     return Ranking(
         players=ordered.players,
@@ -221,7 +166,7 @@ def rank(
         ranks=places.ranks,
         differences=places.differences,
         elo=places.extra,
-        elo_shuffled=elo_shuffled,
+        elo_shuffled=over_orders,
         win_rates=win_rates_of(ordered),
         connectivity=connectivity_of(ordered),
         battles=len(battles),
@@ -230,10 +175,6 @@ def rank(
         rounds=rounds,
         level=level,
         seed=seed,
-        prior=prior,
-        k=k,
-        scale=scale,
-        start=start,
         draws=draws,
     )
 
@@ -263,21 +204,11 @@ def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: 
     draws = ratings[1:]
     n, clusters = _support(ordered)
     comparable = ordered_by_votes(ordered)
-    differences = _differences(
-        ordered.players,
-        points,
-        draws,
-        n,
-        clusters,
-        comparable,
-        level,
-        seed,
-    )
     return Places(
         players=ordered.players,
         ratings=reported(points, draws, n, clusters, level, seed),
         ranks=_ranks(points, draws, clusters, comparable, level),
-        differences=differences,
+        differences=_differences(ordered, points, draws, n, clusters, comparable, level, seed),
         extra=reported(extra[0], extra[1:], n, clusters, level, seed),
     )
 
@@ -325,13 +256,7 @@ def reported(
     Shapes (K,) and (R, K).
     """
     raw = estimates(
-        values,
-        draws,
-        n=n,
-        clusters=clusters,
-        level=level,
-        seed=seed,
-        expanded=expanded,
+        values, draws, n=n, clusters=clusters, level=level, seed=seed, expanded=expanded
     )
     return tuple(estimate.reported(scale) for estimate in raw)
 
@@ -345,9 +270,8 @@ def _ranks(
     battles order two, shape (P, P).
     """
     known = clusters >= fewest_clusters(level)
-    both_known = np.outer(known, known)
     itself = np.eye(len(points), dtype=np.bool_)
-    comparable = comparable & both_known | itself
+    comparable = comparable & np.outer(known, known) | itself
     rounded = np.round(points, DIGITS)
     drawn = np.round(draws, DIGITS)
     best = np.empty_like(drawn)
@@ -355,24 +279,20 @@ def _ranks(
     for place, linked in enumerate(comparable):
         own = drawn[:, [place]]
         others = drawn[:, linked]
-        is_above = others > own
-        is_not_below = others >= own
-        best[:, place] = 1 + is_above.sum(axis=1)
-        worst[:, place] = is_not_below.sum(axis=1)
+        best[:, place] = 1 + (others > own).sum(axis=1)
+        worst[:, place] = (others >= own).sum(axis=1)
     lows, _ = percentile_bounds(best, level, clusters)
     _, highs = percentile_bounds(worst, level, clusters)
-    not_comparable = ~comparable
-    highs = highs + not_comparable.sum(axis=1)
+    highs = highs + (~comparable).sum(axis=1)
     ranks = []
     for rating, low, high in zip(rounded, lows, highs, strict=True):
-        is_better = rounded > rating
-        rank = 1 + int(is_better.sum())
-        ranks.append(Rank(rank, math.floor(low), math.ceil(high)))
+        better = int((rounded > rating).sum())
+        ranks.append(Rank(1 + better, math.floor(low), math.ceil(high)))
     return tuple(ranks)
 
 
 def _differences(
-    players: Sequence[str],
+    battles: Battles,
     points: Floats,
     draws: Floats,
     n: Integers,
@@ -389,7 +309,7 @@ def _differences(
     significant = (lows > 0) & (clusters >= fewest_clusters(level))
     neighbours_compare = np.diag(comparable, 1)
     differences = []
-    for place, (better, other) in enumerate(pairwise(players)):
+    for place, (better, other) in enumerate(pairwise(battles.players)):
         verdict: Verdict = "cannot be distinguished"
         if not neighbours_compare[place]:
             verdict = "not comparable"
@@ -452,12 +372,10 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
             f" {choices(ranking.players)}"
         )
     ratings = np.array([leaderboard[name] for name in players], dtype=np.float64)
-    values = [ranking.bradley_terry[place].value for place in shared]
-    points = np.array([values])
-    draws = ranking.draws[:, shared]
+    points = [ranking.bradley_terry[place].value for place in shared]
     spearman, kendall = reported(
-        _correlations(points, ratings)[0],
-        _correlations(draws, ratings),
+        _correlations(np.array([points]), ratings)[0],
+        _correlations(ranking.draws[:, shared], ratings),
         [ranking.battles] * 2,
         [ranking.clusters] * 2,
         ranking.level,

@@ -32,10 +32,11 @@ from urs_inspect.reports.words._rankings_by import (
 )
 from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
 from urs_inspect.stats._bootstrap import fewest_clusters
+from urs_inspect.stats._bradley_terry import PRIOR
+from urs_inspect.stats._elo import SCALE, START, K
 from urs_inspect.stats._ranking import Difference, Rank
 
 RANK = ReportKind("urs-inspect rank", 1, "urs-inspect rank", "rank")
-_PARAMETERS = ("rounds", "level", "seed", "prior", "k", "scale", "start")
 _Value = TypeVar("_Value")
 _RANK_HELD = 0.893
 _RANKS_HELD = 0.555
@@ -213,7 +214,15 @@ def ranking_dict(
         "battles": ranking.battles,
         "ties": ranking.ties,
         "instructions": ranking.clusters,
-        "parameters": {name: getattr(ranking, name) for name in _PARAMETERS},
+        "parameters": {
+            "rounds": ranking.rounds,
+            "level": ranking.level,
+            "seed": ranking.seed,
+            "prior": PRIOR,
+            "k": K,
+            "scale": SCALE,
+            "start": START,
+        },
     }
     if leaderboard is None:
         return facts
@@ -319,7 +328,7 @@ def _ratings_section(ranking: Ranking) -> Section:
     notes.append(
         f"Brackets: {ranking.level:.0%} intervals over {ranking.rounds} resamples of the"
         f" instructions (seed {ranking.seed}), expanded where there are few. Bradley-Terry does not"
-        f" depend on the order of the votes and is the rating to go by; Elo (K={ranking.k:g}) is"
+        f" depend on the order of the votes and is the rating to go by; Elo (K={K:g}) is"
         " the mean over the same resamples; 'Elo by order', its mean over random orders of all"
         " votes, without resampling."
     )
