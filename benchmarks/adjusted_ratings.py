@@ -41,7 +41,7 @@ from urs_inspect.stats._adjusted import (
     style_differences,
 )
 from urs_inspect.stats._battles import Battle, Battles, battles_of
-from urs_inspect.stats._bootstrap import Estimate, Floats, Integers, percentile_bounds
+from urs_inspect.stats._bootstrap import Estimate, Floats, Integers, Resampling, percentile_bounds
 from urs_inspect.stats._bradley_terry import bootstrap_bradley_terry, fit_bradley_terry
 from urs_inspect.stats._ranking import Places, place
 
@@ -226,7 +226,7 @@ def _plain(study: Study, seed: int) -> list[float]:
     truth = dict(zip(battles.players, (1000 + POINTS * strengths).tolist(), strict=True))
     draws = bootstrap_bradley_terry(battles, rounds=1000, seed=seed)
     both = np.vstack([fit_bradley_terry(battles), draws])
-    places = place(battles, both, both, 0.95, seed)
+    places = place(battles, both, both, Resampling(1000, 0.95, seed))
     found = list[float]()
     for each in (
         _not_expanded(places, draws[:, [battles.players.index(name) for name in places.players]]),
@@ -319,7 +319,7 @@ def _ranks_held(study: RankStudy, seed: int) -> list[bool]:
     battles = Battles(tuple(names), i, j, outcome, np.arange(study.votes))
     resampled = bootstrap_bradley_terry(battles, rounds=RANK_ROUNDS, seed=seed)
     both = np.vstack([fit_bradley_terry(battles), resampled])
-    places = place(battles, both, both, 0.95, seed)
+    places = place(battles, both, both, Resampling(RANK_ROUNDS, 0.95, seed))
     return [
         rank.low <= names.index(name) + 1 <= rank.high
         for name, rank in zip(places.players, places.ranks, strict=True)

@@ -89,7 +89,7 @@ def test_bounds_are_of_draws_half_of_which_are_without_the_prior() -> None:
         battles.outcome,
         battles.clusters,
     )
-    draws = influence_draws(fit.values, fit.influences, 200)
+    draws = influence_draws(fit.values, fit.influences, 200, 0)
     draws = POINTS * np.concatenate([draws[::2] - fit.pull, draws[1::2]])
     assert (found.effects[0].low, found.effects[0].high) == pytest.approx(
         expanded(draws[:, -1], 20)

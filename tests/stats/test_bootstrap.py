@@ -19,6 +19,7 @@ from tests.stats.slow import expanded
 from urs_inspect.stats import Estimate, mean_interval
 from urs_inspect.stats import _bootstrap as bootstrap
 from urs_inspect.stats._bootstrap import (
+    Resampling,
     bootstrap_counts,
     bootstrap_statistic,
     cluster_counts,
@@ -281,15 +282,15 @@ def test_bounds_are_percentiles_of_the_rounds_that_define_them(
 def test_an_estimate_echoes_its_parameters() -> None:
     # Quarters of 0 .. 4 are 1 and 3.
     given = (np.array([2.0]), np.arange(5.0)[:, None])
-    [found] = estimates(*given, n=[9], clusters=[4], level=0.5, seed=3, expanded=False)
+    [found] = estimates(*given, [9], [4], Resampling(5, 0.5, 3), expanded=False)
     assert found == Estimate(2, 1, 3, n=9, clusters=4, level=0.5, rounds=5, seed=3)
-    [wider] = estimates(*given, n=[9], clusters=[4], level=0.5)
+    [wider] = estimates(*given, [9], [4], Resampling(5, 0.5))
     assert (wider.low, wider.high) == pytest.approx(expanded(range(5), 4, 0.5))
 
 
 @pytest.mark.parametrize(("value", "clusters"), [(2.0, 1), (2.0, 0), (math.nan, 5)])
 def test_there_is_no_interval_without_two_clusters_or_a_value(value: float, clusters: int) -> None:
-    [found] = estimates([value], [[1.0], [3.0]], n=[5], clusters=[clusters])
+    [found] = estimates([value], [[1.0], [3.0]], [5], [clusters], Resampling())
     assert found.value == pytest.approx(value, nan_ok=True)
     assert math.isnan(found.low)
     assert math.isnan(found.high)

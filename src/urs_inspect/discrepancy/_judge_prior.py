@@ -24,6 +24,7 @@ from urs_inspect.stats._bootstrap import (
     Estimate,
     Floats,
     Integers,
+    Resampling,
     estimates,
     percentile_bounds,
 )
@@ -316,15 +317,8 @@ def rank_with_prior(
     for rank, (low, high) in enumerate(zip(best, worst, strict=True), start=1):
         ranks.append(Rank(rank, math.floor(low), math.ceil(high)))
     votes = [len(battles)] * len(order)
-    rated = estimates(
-        on_scale(belief.expected)[order],
-        ratings,
-        n=votes,
-        clusters=votes,
-        level=level,
-        seed=seed,
-        expanded=False,
-    )
+    how = Resampling(rounds, level, seed)
+    rated = estimates(on_scale(belief.expected)[order], ratings, votes, votes, how, expanded=False)
     neighbours = np.column_stack([order[:-1], order[1:]])
     return WeighedRanking(
         players=tuple(prior.players[place] for place in order),

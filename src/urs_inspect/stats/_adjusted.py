@@ -44,10 +44,11 @@ from urs_inspect.stats._bootstrap import (
     Resampling,
     ResamplingOptions,
     influence_draws,
+    reported,
 )
 from urs_inspect.stats._bradley_terry import PRIOR, fit_bradley_terry, logistic, on_scale
 from urs_inspect.stats._elo import SCALE
-from urs_inspect.stats._ranking import Places, place, reported
+from urs_inspect.stats._ranking import Places, place
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -332,7 +333,7 @@ def rank_controlled(
     return ControlledRanking(
         places=places,
         coefficients=dict(zip(features, coefficients, strict=True)),
-        effects=reported(effects[0], effects[1:], number, instructions, how.level, how.seed),
+        effects=reported(effects[0], effects[1:], number, instructions, how),
         given=given is not None,
         skipped=skipped,
     )
@@ -448,5 +449,5 @@ def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Pl
     fitted, effects, before = np.split(draws, ends, axis=1)
     ratings = on_scale(fitted)
     difference = ratings - on_scale(before)
-    places = place(battles, ratings, difference, how.level, how.seed)
+    places = place(battles, ratings, difference, how)
     return places, _POINTS * effects

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, compress
+from itertools import chain, combinations, compress
 from typing import Any, Unpack
 
 import numpy as np
@@ -51,12 +51,9 @@ def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
         >>> interval_alpha([[1, 2, 3], [1, 2, 3]])
         1.0
     """
-    pairable = []
-    for column in zip(*ratings, strict=True):
-        values = np.array(column, dtype=float)
-        known = values[~np.isnan(values)]
-        if len(known) >= 2:
-            pairable.append(known)
+    units = [np.array(column, dtype=float) for column in zip(*ratings, strict=True)]
+    known = [values[~np.isnan(values)] for values in units]
+    pairable = [values for values in known if len(values) >= 2]
     if len(pairable) < _FEWEST_UNITS:
         return math.nan
     every = np.concatenate(pairable)
@@ -64,11 +61,8 @@ def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
     expected = np.var(every, ddof=1)
     if expected == 0 or every.min() == every.max():
         return 1.0
-    within = 0.0
-    for values in pairable:
-        within += len(values) * np.var(values, ddof=1)
-    observed = within / len(every)
-    return float(1 - observed / expected)
+    within = sum(len(values) * np.var(values, ddof=1) for values in pairable)
+    return float(1 - within / len(every) / expected)
 
 
 def nominal_alpha(tables: Floats) -> Floats:
@@ -278,9 +272,7 @@ def panel_error(values: Floats, labels: Floats | None) -> float:
     """
     mean = values.mean(axis=0)
     if labels is None:
-        is_wrong = mean < 0.5
-        is_tie = mean == 0.5
-        return float(np.mean(is_wrong + 0.5 * is_tie))
+        return float(np.mean((mean < 0.5) + 0.5 * (mean == 0.5)))
     line = np.column_stack([np.ones(len(labels)), mean])
     coefficients, *_ = np.linalg.lstsq(line, labels)
     residuals = labels - line @ coefficients
@@ -315,10 +307,9 @@ def best_panel(
     (judges, items). In each of the random splits either half chooses once; a prompt is never in
     both.
     """
+    judges = range(len(values))
     sizes = (1, 3) if labels is None else (1, 2, 3, 4)
-    panels: list[tuple[int, ...]] = []
-    for size in sizes:
-        panels.extend(combinations(range(len(values)), size))
+    panels = list(chain.from_iterable(combinations(judges, size) for size in sizes))
     rated = np.array([values[list(panel)].mean(axis=0) for panel in panels])
     columns: list[npt.NDArray[Any]] = [np.ones((1, values.shape[1]))]
     if labels is None:
@@ -345,12 +336,10 @@ def best_panel(
     held_out = others[rows, best]
     single = others[rows, alone]
     low, high = np.quantile(held_out - single, [0.025, 0.975])
-    chosen = float((best == whole).mean())
-    apparent = float(scores[rows, best].mean())
     return HeldOutPanel(
         panel=panels[whole],
-        chosen=chosen,
-        apparent=apparent,
+        chosen=float((best == whole).mean()),
+        apparent=float(scores[rows, best].mean()),
         held_out=float(held_out.mean()),
         single=float(single.mean()),
         gain=(float(low), float(high)),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import chain, compress
 
 import numpy as np
 import numpy.typing as npt
@@ -83,11 +83,11 @@ class Battles:
         if not chosen.size:
             chosen = chosen.astype(np.int64)  # an empty list comes as floats
         return Battles(
-            players=self.players,
-            first=self.first[chosen],
-            second=self.second[chosen],
-            outcome=self.outcome[chosen],
-            clusters=self.clusters[chosen],
+            self.players,
+            self.first[chosen],
+            self.second[chosen],
+            self.outcome[chosen],
+            self.clusters[chosen],
         )
 
     def of_players_who_met(self) -> "Battles":
@@ -128,9 +128,8 @@ def battles_of(fought: Iterable[Battle], players: Sequence[str] | None = None) -
     if not listed:
         raise InputError("nothing to rank by; at least one comparison of two models is needed")
     if players is None:
-        names = {battle.first for battle in listed}
-        names |= {battle.second for battle in listed}
-        players = sorted(names)
+        met = chain.from_iterable((battle.first, battle.second) for battle in listed)
+        players = sorted(set(met))
     index = {name: place for place, name in enumerate(players)}
     if len(index) < len(players):
         raise InputError(f"a model is named twice among: {choices(players)}")
@@ -312,12 +311,7 @@ def _closure(relation: Flags) -> Flags:
 
 def _groups(players: tuple[str, ...], same: Flags, order: Integers) -> Groups:
     """Groups of the same players, each once, in an order of their members."""
-    groups: list[tuple[str, ...]] = []
-    for player in order:
-        group = tuple(compress(players, same[player]))
-        if group not in groups:
-            groups.append(group)
-    return tuple(groups)
+    return tuple(dict.fromkeys(tuple(compress(players, same[player])) for player in order))
 
 
 def _listed(groups: Sequence[tuple[str, ...]]) -> str:

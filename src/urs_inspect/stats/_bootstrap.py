@@ -274,9 +274,7 @@ def reported_bounds(
     narrow = high - low <= _NO_WIDTH
     none = too_few | unknown | narrow
     if scale is not None:
-        at_lowest = low <= scale[0]
-        at_highest = high >= scale[1]
-        none |= at_lowest & at_highest
+        none |= (low <= scale[0]) & (high >= scale[1])
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
 
 
@@ -297,10 +295,8 @@ def number_clusters(clusters: Clusters) -> Integers:
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iu":
         _, ranks = np.unique(clusters, return_inverse=True)
         return ranks.astype(np.int64)
-    names: list[Any] = list(clusters)
-    ordered = sorted(set(names))
-    numbers = {name: number for number, name in enumerate(ordered)}
-    return np.array([numbers[name] for name in names], dtype=np.int64)
+    numbers = {name: number for number, name in enumerate(sorted(set(clusters)))}
+    return np.array([numbers[name] for name in clusters], dtype=np.int64)
 
 
 def cluster_counts(clusters: Clusters, counts: npt.ArrayLike) -> Floats:
@@ -336,10 +332,8 @@ def known_items(clusters: Clusters, *columns: npt.ArrayLike) -> tuple[Floats, li
             " clusters"
         )
     table = np.stack(given)
-    has_missing = np.any(np.isnan(table), axis=0)
-    known: Flags = ~has_missing
-    names = list(compress(clusters, known))
-    return table[:, known], names
+    known: Flags = ~np.any(np.isnan(table), axis=0)
+    return table[:, known], list(compress(clusters, known))
 
 
 def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[Floats]:
@@ -356,11 +350,9 @@ def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[
         size = min(block, rounds - start)
         drawn = generator.integers(clusters, size=(size, clusters))
         # Each round has cells of its own, so that all are counted at once.
-        first_cells = np.arange(size) * clusters
-        cells = drawn + first_cells[:, None]
+        cells = drawn + clusters * np.arange(size)[:, None]
         counts = np.bincount(cells.ravel(), minlength=size * clusters)
-        by_round = counts.reshape(size, clusters)
-        yield by_round.astype(np.float64)
+        yield counts.reshape(size, clusters).astype(np.float64)
 
 
 def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: int = SEED) -> Floats:
@@ -373,15 +365,11 @@ def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: in
     sums = np.asarray(cluster_sums, dtype=np.float64)
     if not len(sums) or not rounds:
         return np.zeros((rounds, sums.shape[1]))
-    blocks = []
-    for weights in resample(len(sums), rounds, seed):
-        blocks.append(single_product(weights, sums))
-    return np.concatenate(blocks)
+    drawn = resample(len(sums), rounds, seed)
+    return np.concatenate([single_product(weights, sums) for weights in drawn])
 
 
-def influence_draws(
-    values: Floats, influences: Floats, rounds: int = ROUNDS, seed: int = SEED
-) -> Floats:
+def influence_draws(values: Floats, influences: Floats, rounds: int, seed: int) -> Floats:
     """Statistics of each round to first order.
 
     `values` + sum of (times drawn - 1) * influence, over clusters.
@@ -390,10 +378,7 @@ def influence_draws(
     bootstrap, whose variance is that of the clustered sandwich. Shapes (M,) and (C, M) -> (R, M).
     """
     centred = influences - influences.mean(axis=0)
-    blocks = []
-    for drawn in resample(len(centred), rounds, seed):
-        blocks.append(values + single_product(drawn, centred))
-    return np.concatenate(blocks)
+    return values + bootstrap_counts(centred, rounds, seed)
 
 
 def single_product(rows: Floats, matrix: Floats) -> Floats:
@@ -404,11 +389,20 @@ def single_product(rows: Floats, matrix: Floats) -> Floats:
     size = _SINGLE // max(1, matrix.size)
     if size < _FEWEST_ROWS:
         return rows @ matrix
-    parts = []
-    for start in range(0, max(1, len(rows)), size):
-        part = rows[start : start + size]
-        parts.append(part @ matrix)
-    return np.concatenate(parts)
+    starts = range(0, max(1, len(rows)), size)
+    return np.concatenate([rows[start : start + size] @ matrix for start in starts])
+
+
+def resample_members(clusters: Integers, rounds: int, seed: int) -> Iterator[Floats]:
+    """How often each item was drawn, with its whole cluster, in blocks of rounds, shape (B, N).
+
+    `clusters` has the number of each item's cluster, from 0 without gaps, shape (N,).
+    """
+    block = max(1, _BLOCK // max(1, len(clusters)))
+    number = int(clusters.max(initial=-1)) + 1
+    for counts in resample(number, rounds, seed):
+        for start in range(0, len(counts), block):
+            yield counts[start : start + block][:, clusters]
 
 
 def bootstrap_statistic(
@@ -425,16 +419,8 @@ def bootstrap_statistic(
     these B rounds, shape (B,) or (B, K). The same clusters and seed give the same rounds, so that
     the statistics of two judges may be subtracted round by round.
     """
-    numbers = number_clusters(clusters)
-    block = max(1, _BLOCK // max(1, len(numbers)))
-    number = int(numbers.max(initial=-1)) + 1
-    statistics = []
-    for weights in resample(number, rounds, seed):
-        for start in range(0, len(weights), block):
-            by_cluster = weights[start : start + block]
-            by_item = by_cluster[:, numbers]
-            statistics.append(function(by_item))
-    return np.concatenate(statistics)
+    drawn = resample_members(number_clusters(clusters), rounds, seed)
+    return np.concatenate([function(by_item) for by_item in drawn])
 
 
 def percentile_bounds(
@@ -477,8 +463,7 @@ def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Flo
     if not rounds:
         nothing = np.full(statistics, np.nan)
         return nothing, nothing.copy()
-    is_defined = ~np.isnan(ordered)
-    defined = np.count_nonzero(is_defined, axis=1)
+    defined = np.count_nonzero(~np.isnan(ordered), axis=1)
     last = np.maximum(defined - 1, 0)
     rows = np.arange(statistics)
 
@@ -487,9 +472,8 @@ def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Flo
         below = np.floor(place).astype(np.int64)
         above = np.minimum(below + 1, last)
         low = ordered[rows, below]
-        high = ordered[rows, above]
-        between = (place - below) * (high - low)
-        return np.asarray(low + between, dtype=np.float64)
+        step = ordered[rows, above] - low
+        return np.asarray(low + (place - below) * step, dtype=np.float64)
 
     share = np.asarray(tails, dtype=np.float64)
     return quantiles(share), quantiles(1 - share)
@@ -498,11 +482,9 @@ def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Flo
 def estimates(
     values: npt.ArrayLike,
     draws: npt.ArrayLike,
-    *,
     n: Sequence[int] | Integers,
     clusters: Sequence[int] | Integers,
-    level: float = LEVEL,
-    seed: int = SEED,
+    how: Resampling,
     expanded: bool = True,
 ) -> tuple[Estimate, ...]:
     """Combine K statistics with their values in each round into estimates.
@@ -516,29 +498,34 @@ def estimates(
     point = np.asarray(values, dtype=np.float64)
     table = np.asarray(draws, dtype=np.float64)
     drawn = np.asarray(clusters)
-    lows, highs = percentile_bounds(table, level, drawn if expanded else None)
+    lows, highs = percentile_bounds(table, how.level, drawn if expanded else None)
     unknown = np.isnan(point) | (drawn < 2)
     lows[unknown] = np.nan
     highs[unknown] = np.nan
-    found = []
-    for value, low, high, items, groups in zip(point, lows, highs, n, clusters, strict=True):
-        estimate = Estimate(
-            value=float(value),
-            low=float(low),
-            high=float(high),
-            n=int(items),
-            clusters=int(groups),
-            level=level,
-            rounds=len(table),
-            seed=seed,
-        )
-        found.append(estimate)
-    return tuple(found)
+    rows = zip(point, lows, highs, n, clusters, strict=True)
+    return tuple(
+        Estimate(float(value), float(low), float(high), int(items), int(groups), **how.options)
+        for value, low, high, items, groups in rows
+    )
+
+
+def reported(
+    values: npt.ArrayLike,
+    draws: npt.ArrayLike,
+    n: Sequence[int] | Integers,
+    clusters: Sequence[int] | Integers,
+    how: Resampling,
+    scale: Scale | None = None,
+    expanded: bool = True,
+) -> tuple[Estimate, ...]:
+    """`estimates` with the bounds that are reported."""
+    raw = estimates(values, draws, n, clusters, how, expanded)
+    return tuple(estimate.reported(scale) for estimate in raw)
 
 
 def undefined(n: int, clusters: int, how: Resampling) -> Estimate:
     """The estimate of a statistic that is not defined."""
-    return Estimate(math.nan, math.nan, math.nan, n, clusters, how.level, how.rounds, how.seed)
+    return Estimate(math.nan, math.nan, math.nan, n, clusters, **how.options)
 
 
 def counted_estimate(
@@ -550,11 +537,7 @@ def counted_estimate(
     """
     if not len(sums):
         return undefined(0, 0, how)
-    sums_drawn = bootstrap_counts(sums, how.rounds, how.seed)
-    draws = statistic(sums_drawn)
-    of_all = sums.sum(axis=0)
-    values = statistic(of_all[None, :])
-    [estimate] = estimates(
-        values, draws[:, None], n=[n], clusters=[len(sums)], level=how.level, seed=how.seed
-    )
+    draws = statistic(bootstrap_counts(sums, how.rounds, how.seed))
+    values = statistic(sums.sum(axis=0, keepdims=True))
+    [estimate] = estimates(values, draws[:, None], [n], [len(sums)], how)
     return estimate

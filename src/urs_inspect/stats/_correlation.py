@@ -22,12 +22,12 @@ from urs_inspect.stats._bootstrap import (
     Integers,
     Resampling,
     ResamplingOptions,
+    bootstrap_counts,
     bootstrap_statistic,
     estimates,
     known_items,
     number_clusters,
     ratio,
-    resample,
     single_product,
     undefined,
 )
@@ -170,34 +170,28 @@ def _bootstrapped(
     n = len(clusters)
     if n:
         found = function(values, np.ones((1, n)))[0]
-        draws = _draws(values, clusters, function, how.rounds, how.seed)
+        draws = _draws(values, clusters, function, how)
     else:
         found = np.full(3, np.nan)
         draws = np.full((how.rounds, 3), np.nan)
     size = len(set(clusters))
-    pearson, spearman, kendall = estimates(
-        found, draws, n=[n] * 3, clusters=[size] * 3, level=how.level, seed=how.seed
-    )
+    pearson, spearman, kendall = estimates(found, draws, [n] * 3, [size] * 3, how)
     return (pearson, spearman, kendall), draws
 
 
 def _p_value(estimate: Estimate, draws: Floats) -> float:
     if math.isnan(estimate.low):
         return math.nan
-    known = draws[~np.isnan(draws)]
-    below = np.count_nonzero(known <= 0)
-    above = np.count_nonzero(known >= 0)
-    fewest = min(below, above)
-    share = float(fewest + 1) / (len(known) + 1)
-    return min(1.0, 2 * share)
+    known = np.count_nonzero(~np.isnan(draws))
+    fewest = min(np.count_nonzero(draws <= 0), np.count_nonzero(draws >= 0))
+    return min(1.0, 2 * (fewest + 1) / (known + 1))
 
 
 def _draws(
     values: Floats,
     clusters: list[Any],
     function: Callable[[Floats, Floats], Floats],
-    rounds: int,
-    seed: int,
+    how: Resampling,
 ) -> Floats:
     """The correlations of each round, shape (R, 3).
 
@@ -206,16 +200,11 @@ def _draws(
     points, place = np.unique(values, axis=1, return_inverse=True)
     combinations = points.shape[1]
     if _REPEATED * combinations > len(clusters):
-        return bootstrap_statistic(clusters, partial(function, values), rounds, seed)
+        return bootstrap_statistic(clusters, partial(function, values), how.rounds, how.seed)
     numbers = number_clusters(clusters)
-    size = int(numbers.max()) + 1
-    counts = np.zeros((size, combinations))
+    counts = np.zeros((int(numbers.max()) + 1, combinations))
     np.add.at(counts, (numbers, place.ravel()), 1)
-    blocks = []
-    for drawn in resample(len(counts), rounds, seed):
-        weights = single_product(drawn, counts)
-        blocks.append(function(points, weights))
-    return np.concatenate(blocks)
+    return function(points, bootstrap_counts(counts, how.rounds, how.seed))
 
 
 def _correlations(x: Floats, y: Floats, weights: Floats) -> Floats:
@@ -347,14 +336,7 @@ def rank_correlation(
 
     value = rho(np.ones((1, len(x))))
     draws = bootstrap_statistic(names, rho, how.rounds, how.seed)
-    [estimate] = estimates(
-        value,
-        draws[:, None],
-        n=[len(x)],
-        clusters=[len(set(names))],
-        level=how.level,
-        seed=how.seed,
-    )
+    [estimate] = estimates(value, draws[:, None], [len(x)], [len(set(names))], how)
     return estimate
 
 
@@ -452,44 +434,29 @@ def correlate_means(
     points = len(first.values)
     x = np.round(first.values[None, :], _DIGITS)
     y = np.round(second.values[None, :], _DIGITS)
+    drawn_x, drawn_y = np.broadcast_arrays(first.draws, second.draws)
+    how = Resampling(len(drawn_x), level, seed)
     if points < FEWEST_POINTS or not _varies(x) or not _varies(y):
-        how = Resampling(len(first.draws), level, seed)
         nothing = undefined(points, clusters, how)
         return MeanCorrelation(nothing, math.nan, math.nan, (math.nan, math.nan))
     noise_x = _noise(first.draws)
     noise_y = _noise(second.draws)
-    r = float(_corrected(x, y)[0])
-    drawn_x, drawn_y = np.broadcast_arrays(first.draws, second.draws)
+    [r] = _corrected(x, y).tolist()
     draws = _corrected(drawn_x, drawn_y, 2 * noise_x, 2 * noise_y)
     moved = clusters if len(draws) > 1 else 1
-    [pearson] = estimates(
-        [r],
-        draws[:, None],
-        n=[points],
-        clusters=[moved],
-        level=level,
-        seed=seed,
-        expanded=False,
-    )
+    [pearson] = estimates([r], draws[:, None], [points], [moved], how, expanded=False)
     if not math.isnan(pearson.low):
-        low = min(pearson.low, r)
-        high = max(pearson.high, r)
-        pearson = replace(pearson, low=low, high=high)
+        pearson = replace(pearson, low=min(pearson.low, r), high=max(pearson.high, r))
     without = math.nan
-    left_of_x = _left(x, noise_x)[0]
-    left_of_y = _left(y, noise_y)[0]
-    if left_of_x > 0 and left_of_y > 0:
-        without = float(_corrected(x, y, noise_x, noise_y)[0])
-    rho = float(_corrected(_ranks(x), _ranks(y))[0])
-    by_fisher = fisher_interval(r, points, level)
-    return MeanCorrelation(pearson, without, rho, by_fisher)
+    if _left(x, noise_x) > 0 and _left(y, noise_y) > 0:
+        [without] = _corrected(x, y, noise_x, noise_y).tolist()
+    [rho] = _corrected(_ranks(x), _ranks(y)).tolist()
+    return MeanCorrelation(pearson, without, rho, fisher_interval(r, points, level))
 
 
 def _varies(values: Floats) -> bool:
     """Whether all values are finite and not all are equal."""
-    if not np.isfinite(values).all():
-        return False
-    return bool(np.ptp(values) > 0)
+    return bool(np.isfinite(values).all() and np.ptp(values) > 0)
 
 
 def fisher_interval(correlation: float, points: int, level: float = LEVEL) -> tuple[float, float]:
@@ -536,9 +503,7 @@ def _corrected(x: Floats, y: Floats, noise_x: float = 0.0, noise_y: float = 0.0)
     left = _left(x, noise_x) * _left(y, noise_y)
     # Where noise could be all of a side's variance, r could be anything; it is then 1 with the sign
     # that it has.
-    scale = np.sqrt(left)
-    signs = np.sign(above)
-    shares = np.divide(above, scale, out=signs, where=left > 0)
+    shares = np.divide(above, np.sqrt(left), out=np.sign(above), where=left > 0)
     return np.asarray(np.clip(shares, -1, 1), dtype=np.float64)
 
 

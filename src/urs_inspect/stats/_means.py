@@ -3,7 +3,7 @@
 Of clustered items, of many columns over the same resamples, with weights, weighted sums.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -24,10 +24,10 @@ from urs_inspect.stats._bootstrap import (
     cluster_counts,
     counted_estimate,
     known_items,
-    percentile_bounds,
     ratio,
-    reported_bounds,
+    reported,
     resample,
+    resample_members,
 )
 
 
@@ -51,18 +51,9 @@ def clustered_mean(
     """
     how = Resampling(**options)
     [known], names = known_items(clusters, values)
-    ones = np.ones(len(names))
-    sums = cluster_counts(names, np.stack([known, ones], axis=1))
+    sums = cluster_counts(names, np.stack([known, np.ones(len(names))], axis=1))
+    return counted_estimate(lambda counts: ratio(*counts.T), sums, len(names), how)
 
-    def mean(counts: Floats) -> Floats:
-        total, number = counts.T
-        return np.asarray(total / number)
-
-    return counted_estimate(mean, sums, len(names), how)
-
-
-_BLOCK = 1 << 22
-"""Most weights held at a time, 32 MB."""
 
 Reweight = Callable[[Floats], Floats]
 """How often each question was drawn -> its weight, shape (B, Q) both."""
@@ -145,8 +136,10 @@ def bootstrap_means(
     if units:
         once = weighted(np.ones((1, units)))
         points = [_means(once, column)[0] for column in prepared]
-        single = clusters if merged is None else None
-        resamples = _resampled(units, single, rounds, seed)
+        if clusters is None or merged is not None:
+            resamples = resample(units, rounds, seed)
+        else:
+            resamples = resample_members(clusters, rounds, seed)
         draws = _drawn_means(prepared, resamples, weighted)
     else:
         points = [np.full(column.values.shape[1], np.nan) for column in columns]
@@ -154,30 +147,8 @@ def bootstrap_means(
     found = []
     for column, point, drawn in zip(columns, points, draws, strict=True):
         n = np.count_nonzero(~np.isnan(column.values), axis=0)
-        means = MeanDraws(
-            values=point,
-            draws=drawn,
-            n=n,
-            seed=seed,
-            drawn=_drawn(column, clusters),
-        )
-        found.append(means)
+        found.append(MeanDraws(point, drawn, n, seed, _drawn(column, clusters)))
     return found
-
-
-def _resampled(
-    questions: int, clusters: Integers | None, rounds: int, seed: int
-) -> Iterator[Floats]:
-    """How often each question was drawn, with its whole cluster, in blocks of rounds."""
-    if clusters is None:
-        yield from resample(questions, rounds, seed)
-        return
-    block = max(1, _BLOCK // questions)
-    number = int(clusters.max()) + 1
-    for counts in resample(number, rounds, seed):
-        for start in range(0, len(counts), block):
-            by_cluster = counts[start : start + block]
-            yield by_cluster[:, clusters]
 
 
 def _drawn(column: MeanColumn, clusters: Integers | None) -> Integers | None:
@@ -218,26 +189,8 @@ def mean_estimates(
     Returns:
         One estimate per mean.
     """
-    unknown = np.isnan(found.values)
-    lows, highs = percentile_bounds(found.draws, level, found.clusters)
-    lows[unknown] = np.nan
-    highs[unknown] = np.nan
-    lows, highs = reported_bounds(lows, highs, found.clusters, level=level, scale=scale)
-    means = []
-    rows = zip(found.values, lows, highs, found.n, found.clusters, strict=True)
-    for value, low, high, n, clusters in rows:
-        mean = Estimate(
-            value=float(value),
-            low=float(low),
-            high=float(high),
-            n=int(n),
-            clusters=int(clusters),
-            level=level,
-            rounds=len(found.draws),
-            seed=found.seed,
-        )
-        means.append(mean)
-    return tuple(means)
+    how = Resampling(len(found.draws), level, found.seed)
+    return reported(found.values, found.draws, found.n, found.clusters, how, scale)
 
 
 def p_values(found: MeanDraws) -> Floats:
@@ -427,18 +380,15 @@ def raking(margins: Sequence[Margin]) -> Reweight:
     member = np.zeros((categories.shape[1], cells.shape[1]))
     member[questions, cell_of] = 1
     shares = [margin.shares for margin in margins]
-    places = []
-    for category, wanted in zip(cells, shares, strict=True):
-        places.append(np.eye(len(wanted))[category])
+    places = [np.eye(len(wanted))[of] for of, wanted in zip(cells, shares, strict=True)]
 
     def weights(counts: Floats) -> Floats:
         drawn = counts @ member
         fitted = _fitted(drawn, places, shares)
         none = np.where(np.isnan(fitted), np.nan, 0.0)
         factors = np.divide(fitted, drawn, out=none, where=drawn > 0)
-        factors_of_questions = factors[:, cell_of]
         weighted = np.zeros_like(counts)
-        weighted[:, used] = counts[:, used] * factors_of_questions
+        weighted[:, used] = counts[:, used] * factors[:, cell_of]
         return weighted
 
     return weights

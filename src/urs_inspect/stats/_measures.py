@@ -1,8 +1,10 @@
 """Verdicts of judges and of trivial baselines, and measures of both against labels."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from hashlib import sha256
+from itertools import product
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
@@ -308,14 +310,8 @@ class JudgeMeasures:
 
         They follow the rule of `reported_bounds`.
         """
-        estimates_reported = {}
-        for field in fields(self):
-            scale = (0.0, 1.0)
-            if field.name == "alpha":
-                scale = (-1.0, 1.0)
-            estimate: Estimate = getattr(self, field.name)
-            estimates_reported[field.name] = estimate.reported(scale)
-        return JudgeMeasures(**estimates_reported)
+        shares = {name: estimate.reported((0.0, 1.0)) for name, estimate in vars(self).items()}
+        return JudgeMeasures(**{**shares, "alpha": self.alpha.reported((-1.0, 1.0))})
 
 
 # One row of counts per item: a one in the cell (label, verdict) of a 3 x 4 table, then hits and
@@ -354,13 +350,11 @@ def measure(verdicts: Verdicts, **options: Unpack[ResamplingOptions]) -> JudgeMe
     measured = estimates(
         _statistics(totals)[0],
         _statistics(draws),
-        n=trials[0].astype(np.int64),
-        clusters=np.count_nonzero(trials_by_cluster, axis=0),
-        level=how.level,
-        seed=how.seed,
+        trials[0].astype(np.int64),
+        np.count_nonzero(trials_by_cluster, axis=0),
+        how,
     )
-    by_name = dict(zip(_PARTS, measured, strict=True))
-    return JudgeMeasures(**by_name)
+    return JudgeMeasures(**dict(zip(_PARTS, measured, strict=True)))
 
 
 def _item_counts(verdicts: Verdicts) -> Floats:
@@ -397,15 +391,12 @@ def _position(verdicts: Verdicts) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
 
     Up to two per item.
     """
-    known = _sided(verdicts.first)
     hits, trials = _matches(verdicts.verdicts, verdicts.first, both=True)
     if verdicts.swapped is None:
         return hits, trials
-    swapped_first = np.where(known, B - verdicts.first, TIE)
+    swapped_first = np.where(_sided(verdicts.first), B - verdicts.first, TIE)
     more_hits, more_trials = _matches(verdicts.swapped, swapped_first, both=True)
-    all_hits = hits.astype(np.int64) + more_hits
-    all_trials = trials.astype(np.int64) + more_trials
-    return all_hits, all_trials
+    return hits.astype(np.int64) + more_hits, trials.astype(np.int64) + more_trials
 
 
 def _matches(
@@ -431,10 +422,7 @@ def _hits(habit: str) -> int:
 
 
 def _cells(labels: Sequence[int], verdicts: Sequence[int]) -> list[int]:
-    cells: list[int] = []
-    for label in labels:
-        cells.extend(label * _VERDICTS + verdict for verdict in verdicts)
-    return cells
+    return [label * _VERDICTS + verdict for label, verdict in product(labels, verdicts)]
 
 
 _SIDES = (A, B)
@@ -489,9 +477,7 @@ def _macro_f1(table: Floats) -> Floats:
     sizes = table.sum(axis=1) + table.sum(axis=2)
     right = np.diagonal(table, axis1=1, axis2=2)
     scores = ratio(2 * right, sizes)
-    classes = np.count_nonzero(sizes, axis=1)
-    sums = np.nansum(scores, axis=1)
-    return ratio(sums, classes)
+    return ratio(np.nansum(scores, axis=1), np.count_nonzero(sizes, axis=1))
 
 
 _FEW = 4
@@ -517,14 +503,11 @@ def accuracies(
     how = Resampling(**options)
     if not verdicts:
         return ()
-    counts_of_judges = [_hits_and_trials(labels, codes) for codes in verdicts]
-    counts = np.concatenate(counts_of_judges, axis=1)
+    counts = np.concatenate([_hits_and_trials(labels, codes) for codes in verdicts], axis=1)
     sums = cluster_counts(clusters, counts)
-    totals = sums.sum(axis=0)
-    trials = sums[:, 1::2]
-    clusters_with_trials = np.count_nonzero(trials, axis=0)
+    with_trials = np.count_nonzero(sums[:, 1::2], axis=0)
     draws = bootstrap_counts(sums, how.rounds, how.seed)
-    return _accuracies(totals, draws, clusters_with_trials, how)
+    return _accuracies(sums.sum(axis=0), draws, with_trials, how)
 
 
 def group_accuracies(
@@ -541,23 +524,16 @@ def group_accuracies(
     if not groups:
         return {}
     counts = _hits_and_trials(verdicts.labels, verdicts.final)
-    places: dict[Hashable, list[int]] = {}
+    places: dict[Hashable, list[int]] = defaultdict(list)
     for place, group in enumerate(groups):
-        members = places.setdefault(group, [])
-        members.append(place)
-    totals = []
-    draws = []
-    clusters = []
-    for members in places.values():
+        places[group].append(place)
+    found: dict[Hashable, Estimate] = {}
+    for group, members in places.items():
         sums = cluster_counts(verdicts.clusters[members], counts[members])
-        totals.append(sums.sum(axis=0))
-        draws.append(_draws(sums, how.rounds, how.seed))
-        trials = sums[:, 1]
-        clusters.append(int(np.count_nonzero(trials)))
-    totals_of_groups = np.concatenate(totals)
-    draws_of_groups = np.concatenate(draws, axis=1)
-    by_group = _accuracies(totals_of_groups, draws_of_groups, clusters, how)
-    return dict(zip(places, by_group, strict=True))
+        draws = _draws(sums, how.rounds, how.seed)
+        with_trials = np.count_nonzero(sums[:, 1:], axis=0)
+        [found[group]] = _accuracies(sums.sum(axis=0), draws, with_trials, how)
+    return found
 
 
 def _hits_and_trials(labels: Codes, verdicts: Codes) -> Floats:
@@ -574,24 +550,14 @@ def _draws(sums: Floats, rounds: int, seed: int) -> Floats:
         return bootstrap_counts(sums, rounds, seed)
     # Clusters with the same counts are interchangeable: this is the same bootstrap.
     generator = np.random.default_rng(seed)
-    chances = sizes / len(sums)
-    drawn = generator.multinomial(len(sums), chances, size=rounds)
+    drawn = generator.multinomial(len(sums), sizes / len(sums), size=rounds)
     return np.asarray(drawn @ kinds, dtype=np.float64)
 
 
 def _accuracies(
-    totals: Floats, draws: Floats, clusters: Sequence[int] | Integers, how: Resampling
+    totals: Floats, draws: Floats, clusters: Integers, how: Resampling
 ) -> tuple[Estimate, ...]:
     """Ratios of the even columns, hits, to the odd ones, trials."""
-    hits = totals[0::2]
-    trials = totals[1::2]
-    drawn_hits = draws[:, 0::2]
-    drawn_trials = draws[:, 1::2]
-    return estimates(
-        ratio(hits, trials),
-        ratio(drawn_hits, drawn_trials),
-        n=trials.astype(np.int64),
-        clusters=clusters,
-        level=how.level,
-        seed=how.seed,
-    )
+    shares = ratio(totals[0::2], totals[1::2])
+    drawn_shares = ratio(draws[:, 0::2], draws[:, 1::2])
+    return estimates(shares, drawn_shares, totals[1::2].astype(np.int64), clusters, how)

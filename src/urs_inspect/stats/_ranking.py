@@ -1,7 +1,7 @@
 """Models in order: ratings, ranks, differences, and comparison with a leaderboard."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -24,11 +24,11 @@ from urs_inspect.stats._bootstrap import (
     Flags,
     Floats,
     Integers,
-    Scale,
-    estimates,
+    Resampling,
     fewest_clusters,
     percentile_bounds,
     ratio,
+    reported,
 )
 from urs_inspect.stats._bradley_terry import bootstrap_bradley_terry, fit_bradley_terry
 from urs_inspect.stats._elo import ROUNDS, Progress, bootstrap_elo, no_progress, shuffle_elo
@@ -116,6 +116,11 @@ class Ranking:
     seed: int
     draws: Floats = field(repr=False, compare=False)
 
+    @property
+    def how(self) -> Resampling:
+        """How intervals were made."""
+        return Resampling(self.rounds, self.level, self.seed)
+
 
 def rank(
     battles: Battles,
@@ -144,6 +149,7 @@ def rank(
         >>> rank(battles_of([*won, Battle("b", "a", 0.0, "q9")]), rounds=50).players
         ('b', 'a')
     """
+    how = Resampling(rounds, level, seed)
     given = fit_bradley_terry(battles)
     order = _order(given)
     ordered = _reordered(battles, order)
@@ -156,10 +162,8 @@ def rank(
     shuffled = shuffle_elo(ordered, rounds, seed, half)
     ratings = np.vstack([given[order], draws])
     elo_ratings = np.vstack([elo.mean(axis=0), elo])
-    places = place(ordered, ratings, elo_ratings, level, seed)
-    over_orders = reported(
-        shuffled.mean(axis=0), shuffled, *_support(ordered), level, seed, expanded=False
-    )
+    places = place(ordered, ratings, elo_ratings, how)
+    over_orders = reported(shuffled.mean(axis=0), shuffled, *_support(ordered), how, expanded=False)
     return Ranking(
         players=ordered.players,
         bradley_terry=places.ratings,
@@ -190,7 +194,7 @@ class Places:
     extra: tuple[Estimate, ...]  # a further statistic of each model
 
 
-def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: int) -> Places:
+def place(battles: Battles, ratings: Floats, extra: Floats, how: Resampling) -> Places:
     """Order the models of battles by ratings.
 
     The first row of `ratings` and `extra` is of all battles, the others are draws, shape (1 + R,
@@ -206,10 +210,10 @@ def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: 
     comparable = ordered_by_votes(ordered)
     return Places(
         players=ordered.players,
-        ratings=reported(points, draws, n, clusters, level, seed),
-        ranks=_ranks(points, draws, clusters, comparable, level),
-        differences=_differences(ordered, points, draws, n, clusters, comparable, level, seed),
-        extra=reported(extra[0], extra[1:], n, clusters, level, seed),
+        ratings=reported(points, draws, n, clusters, how),
+        ranks=_ranks(points, draws, clusters, comparable, how.level),
+        differences=_differences(ordered, points, draws, n, clusters, comparable, how),
+        extra=reported(extra[0], extra[1:], n, clusters, how),
     )
 
 
@@ -239,26 +243,6 @@ def _support(battles: Battles) -> tuple[Integers, Integers]:
     fought = np.bincount(both, minlength=players)
     seen = np.bincount(once, minlength=players)
     return fought, seen
-
-
-def reported(
-    values: Floats,
-    draws: Floats,
-    n: Sequence[int] | Integers,
-    clusters: Sequence[int] | Integers,
-    level: float,
-    seed: int,
-    scale: Scale | None = None,
-    expanded: bool = True,
-) -> tuple[Estimate, ...]:
-    """Statistics with the bounds that are reported, from their values and draws.
-
-    Shapes (K,) and (R, K).
-    """
-    raw = estimates(
-        values, draws, n=n, clusters=clusters, level=level, seed=seed, expanded=expanded
-    )
-    return tuple(estimate.reported(scale) for estimate in raw)
 
 
 def _ranks(
@@ -298,15 +282,14 @@ def _differences(
     n: Integers,
     clusters: Integers,
     comparable: Flags,
-    level: float,
-    seed: int,
+    how: Resampling,
 ) -> tuple[Difference, ...]:
     n = np.minimum(n[1:], n[:-1])
     clusters = np.minimum(clusters[1:], clusters[:-1])
     gaps = _gaps(draws)
-    gap_estimates = reported(_gaps(points), gaps, n, clusters, level, seed)
-    lows, _ = percentile_bounds(gaps, level, clusters)
-    significant = (lows > 0) & (clusters >= fewest_clusters(level))
+    gap_estimates = reported(_gaps(points), gaps, n, clusters, how)
+    lows, _ = percentile_bounds(gaps, how.level, clusters)
+    significant = (lows > 0) & (clusters >= fewest_clusters(how.level))
     neighbours_compare = np.diag(comparable, 1)
     differences = []
     for place, (better, other) in enumerate(pairwise(battles.players)):
@@ -378,8 +361,7 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
         _correlations(ranking.draws[:, shared], ratings),
         [ranking.battles] * 2,
         [ranking.clusters] * 2,
-        ranking.level,
-        ranking.seed,
+        ranking.how,
         scale=(-1, 1),
     )
     return LeaderboardAgreement(
@@ -415,8 +397,7 @@ def compare_rankings(ranking: Ranking, other: Ranking) -> Estimate:
         rho[1:, np.newaxis],
         [ranking.battles],
         [ranking.clusters],
-        ranking.level,
-        ranking.seed,
+        ranking.how,
         scale=(-1, 1),
     )
     return found
