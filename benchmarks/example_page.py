@@ -38,14 +38,21 @@ from benchmarks.sample_efficiency import (
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.datasets._benches import load_pairs
 from urs_inspect.datasets._sources import SOURCES
-from urs_inspect.logs._battles import read_styled_battles
+from urs_inspect.logs._battles import read_counted_votes, styles_of
 from urs_inspect.reports._texts import number
 from urs_inspect.reports.layout._page import render_page
 from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
 from urs_inspect.reports.words._adjusted import controlled_section
 from urs_inspect.reports.words._rankings import ranking_report
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.stats import Battles, Ranking, fit_bradley_terry, mean_interval, rank
+from urs_inspect.stats import (
+    Battles,
+    Ranking,
+    battles_of,
+    fit_bradley_terry,
+    mean_interval,
+    rank,
+)
 from urs_inspect.stats._adjusted import ControlledRanking, rank_controlled
 from urs_inspect.stats._bootstrap import Floats, Integers, number_clusters
 from urs_inspect.stats._measures import (
@@ -89,7 +96,9 @@ PERCENT = number(1, percent=True)
 @cache
 def arena() -> tuple[Battles, Floats]:
     """The votes, and how much longer the first response is than the second one."""
-    return read_styled_battles([arena_folder()], ["length"])
+    folder = str(arena_folder())
+    votes = read_counted_votes([folder])
+    return battles_of(vote.battle for vote in votes), styles_of(votes, ["length"], [folder])
 
 
 def labelled() -> Iterator[tuple[str, bool, list[str], Codes, Floats, Integers]]:

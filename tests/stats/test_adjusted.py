@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 from tests.stats.fights import checked, swapped
 from tests.stats.slow import expanded
 from urs_inspect._util import InputError
-from urs_inspect.logs._battles import read_styled_battles
-from urs_inspect.stats import Battles, fit_bradley_terry
+from urs_inspect.logs._battles import read_counted_votes, styles_of
+from urs_inspect.stats import Battles, battles_of, fit_bradley_terry
 from urs_inspect.stats._adjusted import (
     FEATURES,
     Coefficient,
@@ -258,7 +258,10 @@ MODELS = (
 def test_the_published_votes_are_rated_as_by_arena_rank(
     data_dir: Path, features: tuple[str, ...]
 ) -> None:
-    battles, styles = read_styled_battles([data_dir / "mad" / "chatbot_arena"], features)
+    folder = str(data_dir / "mad" / "chatbot_arena")
+    votes = read_counted_votes([folder])
+    battles = battles_of(vote.battle for vote in votes)
+    styles = styles_of(votes, features, [folder])
     found = rank_controlled(battles, styles, features, rounds=200)
     assert found.places.players == MODELS
     assert [value.value for value in found.places.ratings] == pytest.approx(

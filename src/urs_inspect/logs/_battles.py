@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -117,10 +117,7 @@ def _of_run(votes: Sequence[Vote], run: str) -> Iterator[Vote]:
     identities = "\n".join(sorted(vote.identity for vote in votes))
     verdicts = hashlib.sha256(identities.encode()).hexdigest()
     for vote in votes:
-        identity = ""
-        if run:
-            identity = f"{run}/{verdicts}/{vote.identity}"
-        yield replace(vote, identity=identity)
+        yield replace(vote, identity=f"{run}/{verdicts}/{vote.identity}" if run else "")
 
 
 logger = getLogger(__name__)
@@ -152,15 +149,15 @@ def read_vote_columns(path: Path) -> VoteColumns:
         raise InputError(f"{path}: must hold a mapping with the keys columns and winners")
     columns = _texts(raw.get("columns"), f"{path}: columns")
     winners = _texts(raw.get("winners"), f"{path}: winners")
-    for name in columns:
-        if name not in _NEEDED:
-            raise InputError(f"{path}: columns: unknown key '{name}'; allowed: {choices(_NEEDED)}")
-    for meaning in winners.values():
-        if meaning not in _MEANINGS:
-            raise InputError(
-                f"{path}: winners: unknown meaning '{meaning}'; allowed: {choices(_MEANINGS)}"
-            )
+    _refuse_unknown(f"{path}: columns: unknown key", columns, _NEEDED)
+    _refuse_unknown(f"{path}: winners: unknown meaning", winners.values(), _MEANINGS)
     return VoteColumns(columns, winners)
+
+
+def _refuse_unknown(what: str, given: Iterable[str], allowed: Collection[str]) -> None:
+    for name in given:
+        if name not in allowed:
+            raise InputError(f"{what} '{name}'; allowed: {choices(allowed)}")
 
 
 def _texts(given: object, place: str) -> dict[str, str]:
@@ -168,12 +165,9 @@ def _texts(given: object, place: str) -> dict[str, str]:
         return {}
     if not isinstance(given, dict):
         raise InputError(f"{place}: must be a mapping of names to texts")
-    texts = {}
-    for name, value in given.items():
-        texts[str(name)] = _LEFT_OUT
-        if value is not None:
-            texts[str(name)] = str(value)
-    return texts
+    return {
+        str(name): _LEFT_OUT if value is None else str(value) for name, value in given.items()
+    }
 
 
 _BETWEEN = "-vs-"
@@ -182,7 +176,6 @@ _ARENA_VOTER = "arena_user"
 """Name of voters of the Chatbot Arena in the annotations of the MAD paper."""
 _ORIGIN = ("judge", "annotator", "source", "id")
 _SUBJECT = ("id", "instruction", "question_id", "response_1")
-_SIDES = ((1, "a"), (2, "b"))
 
 
 def read_vote_list(
@@ -241,9 +234,7 @@ def _named(row: Row, names: VoteColumns) -> Row | None:
 
 def checked_name(value: object, key: str) -> str:
     """The name of a model, refused if it is no text of 1 to 200 printable characters."""
-    name = ""
-    if isinstance(value, str):
-        name = _name(value)
+    name = _name(value) if isinstance(value, str) else ""
     if not name:
         raise InputError(
             f"{key} must be the name of a model, up to {_LONGEST_NAME} printable characters, is"
@@ -254,9 +245,7 @@ def checked_name(value: object, key: str) -> str:
 
 @lru_cache(maxsize=1024)  # many votes are about few models
 def _name(value: str) -> str:
-    if value.isprintable() and len(value) <= _LONGEST_NAME:
-        return value.strip()
-    return ""
+    return value.strip() if value.isprintable() and len(value) <= _LONGEST_NAME else ""
 
 
 def _vote(path: Path, row: Row) -> Vote:
@@ -285,12 +274,12 @@ def _vote(path: Path, row: Row) -> Vote:
         ) from None
     battle = Battle(first, second, outcome, _cluster(path, row))
     content = {**_data(row), **known}
-    responses = []
-    for number, side in _SIDES:
-        response = content.get(f"response_{number}", content.get(f"response_{side}"))
-        responses.append(response)
+    responses = tuple(
+        content.get(f"response_{number}", content.get(f"response_{side}"))
+        for number, side in ((1, "a"), (2, "b"))
+    )
     identity = _identity(battle, known, content, *responses)
-    return Vote(battle, identity, responses=tuple(responses), facts=(known, content))
+    return Vote(battle, identity, responses=responses, facts=(known, content))
 
 
 def _models_of_file(path: Path) -> tuple[str, str]:
@@ -299,8 +288,7 @@ def _models_of_file(path: Path) -> tuple[str, str]:
         raise InputError(
             f"a vote with 'output' stands in a file named <model>{_BETWEEN}<model>.jsonl"
         )
-    first, second = (checked_name(name, "the file name") for name in names)
-    return first, second
+    return checked_name(names[0], "the file name"), checked_name(names[1], "the file name")
 
 
 def _models_of_row(values: Mapping[str, Any]) -> tuple[str, str]:
@@ -311,15 +299,16 @@ def _models_of_row(values: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _models(values: Mapping[str, Any]) -> tuple[str, str]:
-    first = checked_name(values.get("model_a"), "model_a")
-    second = checked_name(values.get("model_b"), "model_b")
-    return first, second
+    return (
+        checked_name(values.get("model_a"), "model_a"),
+        checked_name(values.get("model_b"), "model_b"),
+    )
 
 
 def _identity(
     battle: Battle,
-    values: dict[str, Any],
-    content: dict[str, Any],
+    values: Mapping[str, Any],
+    content: Mapping[str, Any],
     first: object,
     second: object,
 ) -> str:
@@ -339,21 +328,14 @@ def _identity(
     if battle.second < battle.first:
         sides.reverse()
     # A conversation's first turn is what files without the column have.
-    facts = [
-        *origin,
-        content.get("turn") or 1,
-        content.get("question_id"),
-        content.get("instruction"),
-        sides,
-    ]
-    return repr(facts)  # much faster than JSON
+    turn = content.get("turn") or 1
+    asked = [turn, content.get("question_id"), content.get("instruction")]
+    return repr([*origin, *asked, sides])  # much faster than JSON
 
 
 def _data(row: Row) -> dict[str, Any]:
     data = row.values.get("data")
-    if not isinstance(data, dict):
-        return {}
-    return data
+    return data if isinstance(data, dict) else {}
 
 
 def _cluster(path: Path, row: Row) -> str:
@@ -414,27 +396,20 @@ class HumanBattles:
 
         `outcomes` are the judge's, by id.
         """
-        place = {name: number for number, name in enumerate(self.battles.players)}
-        first = []
-        second = []
-        clusters = []
-        people = []
-        judge = []
-        for ballot in self.asked.values():
-            if ballot.model_a not in place or ballot.model_b not in place:
-                continue
-            first.append(place[ballot.model_a])
-            second.append(place[ballot.model_b])
-            clusters.append(_instruction_cluster(ballot.instruction))
-            people.append(self.outcomes.get(ballot.id, math.nan))
-            judge.append(outcomes.get(ballot.id, math.nan))
+        players = self.battles.players
+        place = {name: number for number, name in enumerate(players)}
+        ballots = [
+            ballot
+            for ballot in self.asked.values()
+            if ballot.model_a in place and ballot.model_b in place
+        ]
         return JudgedBallots(
-            players=self.battles.players,
-            first=np.array(first, dtype=np.int64),
-            second=np.array(second, dtype=np.int64),
-            clusters=number_clusters(clusters),
-            people=np.array(people),
-            judge=np.array(judge),
+            players=players,
+            first=np.array([place[ballot.model_a] for ballot in ballots], dtype=np.int64),
+            second=np.array([place[ballot.model_b] for ballot in ballots], dtype=np.int64),
+            clusters=number_clusters([ballot.instruction.strip() for ballot in ballots]),
+            people=np.array([self.outcomes.get(ballot.id, math.nan) for ballot in ballots]),
+            judge=np.array([outcomes.get(ballot.id, math.nan) for ballot in ballots]),
         )
 
 
@@ -464,21 +439,6 @@ def read_battles(
     """
     votes = read_counted_votes(paths, say)
     return battles_of(vote.battle for vote in votes)
-
-
-def read_styled_battles(
-    paths: Iterable[str | Path],
-    features: Sequence[str],
-    say: Callable[[str], None] = logger.warning,
-) -> tuple[Battles, Floats]:
-    """`read_battles`, and the differences of style of their responses, shape (N, K).
-
-    All must have responses if there are any features.
-    """
-    named = [str(path) for path in paths]
-    votes = read_counted_votes(named, say)
-    battles = battles_of(vote.battle for vote in votes)
-    return battles, styles_of(votes, features, named)
 
 
 def read_counted_votes(
@@ -512,10 +472,11 @@ def styles_of(votes: Sequence[Vote], features: Sequence[str], named: Sequence[st
 
     All must have responses if there are any features; `named` is where the votes come from.
     """
-    known = []
-    for vote in votes:
-        if all(isinstance(text, str) for text in vote.responses):
-            known.append(vote.responses)
+    known = [
+        vote.responses
+        for vote in votes
+        if all(isinstance(text, str) for text in vote.responses)
+    ]
     bare = len(votes) - len(known)
     if features and bare:
         raise InputError(
@@ -546,9 +507,7 @@ def groups_of(
     values = {group for group in groups if group}
     dividing = _dividing(facts)
     if not values:
-        allowed = "there is nothing else to divide them by"
-        if dividing:
-            allowed = f"allowed: {choices(dividing)}"
+        allowed = f"allowed: {choices(dividing) or 'none, there is nothing else to divide them by'}"
         raise InputError(f"by: no comparison has a value of '{key}'; {allowed}")
     if len(values) > _MOST_GROUPS:
         raise InputError(
@@ -557,22 +516,17 @@ def groups_of(
     others = [name for name in dividing if name != key]
     if len(values) == 1 and others:
         say(f"by: all comparisons have the same {key}; they differ in {choices(others)}")
-    without = groups.count("")
-    if without:
-        counted_without = f"{counted(without, 'comparison')} without '{key}'"
-        say(f"by: {counted_without} count only in the overall ranking")
+    without = counted(groups.count(""), "comparison")
+    if "" in groups:
+        say(f"by: {without} without '{key}' count only in the overall ranking")
     return groups
 
 
 def _fact(facts: Facts, key: str) -> str:
     """The value of a key as text; empty if there is none, or it is no text, number or boolean."""
-    for known in facts:
-        value = known.get(key)
-        if isinstance(value, (str, int, float)):
-            text = str(value).strip()
-            if text:
-                return text
-    return ""
+    values = [known.get(key) for known in facts]
+    texts = [str(value).strip() for value in values if isinstance(value, (str, int, float))]
+    return next(filter(None, texts), "")
 
 
 def _dividing(facts: Sequence[Facts]) -> list[str]:
@@ -581,12 +535,11 @@ def _dividing(facts: Sequence[Facts]) -> list[str]:
     for of_comparison in facts:
         for key in set(chain.from_iterable(of_comparison)):
             values[key].add(_fact(of_comparison, key))
-    dividing = []
-    for key, texts in values.items():
-        number = len(texts - {""})
-        if key not in _NO_GROUPS and 1 < number <= _MOST_GROUPS:
-            dividing.append(key)
-    return sorted(dividing)
+    return sorted(
+        key
+        for key, texts in values.items()
+        if key not in _NO_GROUPS and 1 < len(texts - {""}) <= _MOST_GROUPS
+    )
 
 
 def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
@@ -596,7 +549,7 @@ def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
     """
     files: dict[str, str] = {}
     for file in _files(named):
-        files.setdefault(local_path(file), file)
+        files.setdefault(str(Path(local_path(file)).resolve()), file)
     logs = [path for path, file in files.items() if _is_log(file)]
     finished = finished_headers(logs, skipped, _TASK, also_foreign=True)
     kept = {log.location for log in finished}
@@ -620,9 +573,11 @@ def read_human_battles(
     named = [str(path) for path in paths]
     votes = list(votes)
     skipped = list[str]()
-    objects = []
-    for file in _distinct(named, skipped):
-        objects += [(file, ballot.to_dict()) for ballot in load_ballots(Path(file))]
+    objects = [
+        (file, ballot.to_dict())
+        for file in _distinct(named, skipped)
+        for ballot in load_ballots(Path(file))
+    ]
     ballots = {ballot.id: ballot for ballot in collect_ballots(objects)}
     if not ballots:
         raise InputError("\n".join([f"no comparison in: {choices(named)}", *skipped]))
@@ -667,25 +622,21 @@ def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerd
     that could be parsed counts; choices of people do not.
     """
     wanted = {ballot.id: ballot for ballot in ballots}
-    read = []
-    for item in read_comparisons(str(log), "judge", people=False):
-        if item.facts and item.facts.get("judges") != [_HUMAN]:
-            read.append(item)
-    outcomes: dict[str, float] = {}
-    same = 0
-    changed = 0
-    others = 0
-    for item in read:
-        own = wanted.get(item.ballot.id)
-        if own is None:
-            others += 1
-        elif _responses_of(own) != _responses_of(item.ballot):
-            changed += 1
-        else:
-            same += 1
-            if not math.isnan(item.outcome):
-                outcomes[item.ballot.id] = item.outcome
-    unparsed = same - len(outcomes)
+    read = [
+        item
+        for item in read_comparisons(str(log), "judge", people=False)
+        if item.facts and item.facts.get("judges") != [_HUMAN]
+    ]
+    known = [item for item in read if item.ballot.id in wanted]
+    same = [
+        item
+        for item in known
+        if _responses_of(wanted[item.ballot.id]) == _responses_of(item.ballot)
+    ]
+    outcomes = {item.ballot.id: item.outcome for item in same if not math.isnan(item.outcome)}
+    others = len(read) - len(known)
+    changed = len(known) - len(same)
+    unparsed = len(same) - len(outcomes)
     if not read:
         raise InputError(
             f"no verdict of a judge in '{log}'; name a log of the task mad with a judge"
@@ -702,17 +653,15 @@ def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerd
         outcomes=outcomes,
         judges=judges_of(read),
         unparsed=unparsed,
-        missing=len(wanted) - (len(read) - others),
+        missing=len(wanted) - len(known),
         other_responses=changed,
         other_ballots=others,
     )
 
 
 def _listed_models(ballots: Iterable[Ballot]) -> str:
-    names: set[str] = set()
-    for ballot in ballots:
-        names |= {ballot.model_a, ballot.model_b}
-    return choices(sorted(names))
+    models = chain.from_iterable((ballot.model_a, ballot.model_b) for ballot in ballots)
+    return choices(sorted(set(models)))
 
 
 def _responses_of(ballot: Ballot) -> tuple[str, str]:
@@ -777,14 +726,10 @@ def _read(
         people = holds_choices(log, people=True)
         if people and holds_choices(log, people=False):
             say(f"{file}: people's choices count (human_choice), a judge's verdicts in it do not")
-        votes = []
-        for sample in log.samples or []:
-            vote = _judged(sample, people, log.location)
-            if vote:
-                votes.append(vote)
-            if _awaits_people(sample):
-                waiting.append(file)
-        yield from _of_run(votes, log.eval.eval_id)
+        samples = log.samples or []
+        votes = [_judged(sample, people, log.location) for sample in samples]
+        waiting += [file for sample in samples if _awaits_people(sample)]
+        yield from _of_run(list(filter(None, votes)), log.eval.eval_id)
     elif Path(file).suffix.lower() in SUFFIXES:
         yield from read_vote_list(Path(file), names, say)
     else:
@@ -808,9 +753,8 @@ def _is_log(file: str) -> bool:
 
 def _awaits_people(sample: EvalSample) -> bool:
     score = choice_of(sample, people=False)
-    if score is None or not score.metadata:
-        return False
-    return bool(score.metadata.get("outcome") == AWAITING)
+    facts = (score.metadata if score else None) or {}
+    return bool(facts.get("outcome") == AWAITING)
 
 
 def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
@@ -826,16 +770,12 @@ def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
         first, second = _models(facts)
     except InputError as error:
         raise InputError(f"{location}: sample {sample.id}: {error}") from None
-    ballot: dict[str, Any] = {}
-    key = ""
     held = sample.metadata.get(BALLOT_KEY)
-    if isinstance(held, dict):
-        ballot = held
-        key = f"{ballot.get('id')}/{sample.epoch}"
+    ballot: dict[str, Any] = held if isinstance(held, dict) else {}
+    key = f"{ballot.get('id')}/{sample.epoch}" if ballot else ""
     instruction = ballot.get("instruction") or f"of sample {sample.id}"
-    cluster = _instruction_cluster(instruction)
     return Vote(
-        Battle(first, second, outcome, cluster),
+        Battle(first, second, outcome, _instruction_cluster(instruction)),
         identity=f"{sample.id}/{sample.epoch}/{outcome}",
         key=key,
         copied=bool(key) and facts.get("previous") is True,

@@ -49,9 +49,7 @@ def read_comparisons(
             score = choice_of(sample, by_people)
             outcome = value_of(score, "outcome")
             if not math.isnan(outcome) or ballot.id not in comparisons:
-                facts: dict[str, Any] = {}
-                if score is not None:
-                    facts = score.metadata or {}
+                facts = (score.metadata if score else None) or {}
                 comparisons[ballot.id] = Comparison(ballot, outcome, facts)
     if not comparisons:
         what = f"{argument}: no comparison in '{name}'; name a finished log of the task mad"
@@ -80,12 +78,11 @@ def read_judge_prior(name: str) -> JudgePrior:
             f"prior: none of {verdicts} in '{name}' could be parsed, so nothing is known of the"
             " judge"
         )
-    battles = []
-    for item in known:
-        ballot = item.ballot
-        battles.append(Battle(ballot.model_a, ballot.model_b, item.outcome, ballot.instruction))
-    unparsed = len(comparisons) - len(known)
-    return JudgePrior.of(battles_of(battles), judges_of(known), unparsed)
+    battles = battles_of(
+        Battle(item.ballot.model_a, item.ballot.model_b, item.outcome, item.ballot.instruction)
+        for item in known
+    )
+    return JudgePrior.of(battles, judges_of(known), unread=len(comparisons) - len(known))
 
 
 def judges_of(comparisons: Iterable[Comparison]) -> tuple[str, ...]:

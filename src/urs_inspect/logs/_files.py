@@ -20,44 +20,41 @@ PACKAGE = "urs_inspect/"
 """What the names of this package's tasks begin with."""
 
 _COMMANDS = {
-    "urs": "report",
-    "urs_addition": "paper addition",
-    "urs_assistants": "paper assistants",
-    "urs_case_review": "cases review",
-    "urs_crossval": "robustness",
-    "urs_probe": "report",
-    "urs_references": "references",
-    "md_eval": "judges",
-    "judge_pairwise": "judges",
-    "judge_rating": "judges",
-    "judge_twins": "judges",
-    "mad": "rank",
+    "urs_inspect/urs": "report",
+    "urs_inspect/urs_addition": "paper addition",
+    "urs_inspect/urs_assistants": "paper assistants",
+    "urs_inspect/urs_case_review": "cases review",
+    "urs_inspect/urs_crossval": "robustness",
+    "urs_inspect/urs_probe": "report",
+    "urs_inspect/urs_references": "references",
+    "urs_inspect/md_eval": "judges",
+    "urs_inspect/judge_pairwise": "judges",
+    "urs_inspect/judge_rating": "judges",
+    "urs_inspect/judge_twins": "judges",
+    "urs_inspect/mad": "rank",
 }
-
+"""Task -> the command that reads its logs."""
 
 _CHECKS_OF_JUDGES = (
-    "urs_crossval",
-    "urs_probe",
-    "md_eval",
-    "judge_pairwise",
-    "judge_rating",
-    "judge_twins",
+    "urs_inspect/urs_crossval",
+    "urs_inspect/urs_probe",
+    "urs_inspect/md_eval",
+    "urs_inspect/judge_pairwise",
+    "urs_inspect/judge_rating",
+    "urs_inspect/judge_twins",
 )
 
 
 def without_checks_of_judges(logs: Sequence[EvalLog], skipped: list[str]) -> list[EvalLog]:
     """Logs without those that check a judge, if there are others; `skipped` gets a sentence."""
-    others = list[EvalLog]()
-    checks = Counter[str]()
-    for log in logs:
-        name = log.eval.task.removeprefix(PACKAGE)
-        if log.eval.task.startswith(PACKAGE) and name in _CHECKS_OF_JUDGES:
-            checks[name] += 1
-        else:
-            others.append(log)
-    if not others or not checks:
+    others = [log for log in logs if log.eval.task not in _CHECKS_OF_JUDGES]
+    if not others or len(others) == len(logs):
         return list(logs)
-    named = [f"{counted(count, 'log')} of {name}" for name, count in sorted(checks.items())]
+    checks = Counter(log.eval.task for log in logs if log.eval.task in _CHECKS_OF_JUDGES)
+    named = [
+        f"{counted(count, 'log')} of {task.removeprefix(PACKAGE)}"
+        for task, count in sorted(checks.items())
+    ]
     verb = "checks" if checks.total() == 1 else "check"
     skipped.append(f"Left out: {', '.join(named)}, which {verb} the judge.")
     return others
@@ -65,12 +62,8 @@ def without_checks_of_judges(logs: Sequence[EvalLog], skipped: list[str]) -> lis
 
 def reading_command(task: str) -> str:
     """The command that reads the logs of a task, as `urs-inspect report`; empty without one."""
-    if not task.startswith(PACKAGE):
-        return ""
-    command = _COMMANDS.get(task.removeprefix(PACKAGE))
-    if command is None:
-        return ""
-    return f"urs-inspect {command}"
+    command = _COMMANDS.get(task)
+    return f"urs-inspect {command}" if command else ""
 
 
 def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
@@ -111,19 +104,13 @@ def log_files(logs: Iterable[str]) -> list[str]:
 
 
 def _files_of(name: str) -> list[Path]:
-    path = _path(name).absolute()
+    path = Path(local_path(name)).absolute()
     if not path.exists():
         raise InputError(f"no log '{name}'")
     if not path.is_dir():
         return [path]
     # The harness's own listing reads the header of each file that it has not named.
     return sorted(filter(_is_log, path.rglob("*.*")))
-
-
-def _path(name: str) -> Path:
-    if name.startswith("file://"):
-        return Path(unquote(urlparse(name).path))
-    return Path(name)
 
 
 def _distinct_files(files: Iterable[Path]) -> list[str]:
@@ -146,9 +133,7 @@ def short_name(file: str) -> str:
 
 def local_path(file: str) -> str:
     """Path of a log, which the harness names by an address where it found it in a directory."""
-    if file.startswith("file://"):
-        return unquote(urlparse(file).path)
-    return str(Path(file).resolve())
+    return unquote(urlparse(file).path) if file.startswith("file://") else file
 
 
 _WHEN_READ: ContextVar[Callable[[str], None]] = ContextVar("when_read", default=lambda _file: None)
@@ -290,17 +275,11 @@ def sorted_headers(
     copies |= _copies_of_logs(logs)
     if copies:
         skipped.append(about_copies(copies))
-    own = list[EvalLog]()
-    others = list[EvalLog]()
     names_of_tasks = [task] if isinstance(task, str) else task or ()
     tasks = [PACKAGE + name for name in names_of_tasks]
-    for log in logs:
-        if log.location in copies:
-            continue
-        if _is_wanted(log.eval.task, tasks, also_foreign):
-            own.append(log)
-        else:
-            others.append(log)
+    once = [log for log in logs if log.location not in copies]
+    own = [log for log in once if _is_wanted(log.eval.task, tasks, also_foreign)]
+    others = [log for log in once if log not in own]
     if others:
         skipped.append(of_other_tasks(others, tasks[0]))
     return _attempts(own, skipped)
@@ -393,10 +372,9 @@ def _attempts(logs: Sequence[EvalLog], skipped: list[str]) -> tuple[list[EvalLog
             newest[log.eval.task_id or log.location] = log
     if retried:
         one, other = map(short_name, retried[0])
-        more = ""
-        if len(retried) > 1:
-            more = f" (and {counted(len(retried) - 1, 'more such log')})"
-        skipped.append(f"{one} was left out: retried by {other}{more}.")
+        more = len(retried) - 1
+        and_more = f" (and {counted(more, 'more such log')})" if more else ""
+        skipped.append(f"{one} was left out: retried by {other}{and_more}.")
     return finished, list(newest.values())
 
 
@@ -437,22 +415,15 @@ def about_damaged(file: str, error: InputError) -> str:
 
 def about_copies(copies: Mapping[str, str]) -> str:
     """Report in one sentence which copies were skipped: file -> the one that it is a copy of."""
-    copy, original = next(iter(copies.items()))
-    originals = set(copies.values())
-    left, right = _distinct_ends(copy, original)
+    left, right = _distinct_ends(*next(iter(copies.items())))
     if len(copies) == 1:
         return f"{left} was left out: it is a copy of {right}."
-    copied = counted(len(copies), "copy", "copies")
-    if len(originals) == 1:
-        return f"{copied} of {right} were left out, such as {left}."
-    return f"{copied} of {len(originals):,} logs were left out, such as {left}, a copy of {right}."
+    return f"{len(copies):,} copies of logs were left out, such as {left}, a copy of {right}."
 
 
 def _about_unfinished(log: EvalLog) -> str:
     ids = log.eval.dataset.sample_ids
-    samples = log.eval.dataset.samples or 0
-    if ids is not None:
-        samples = len(ids)
+    samples = log.eval.dataset.samples or 0 if ids is None else len(ids)
     wanted = samples * (log.eval.config.epochs or 1)
     running = "if it is no longer running, " if log.status == "started" else ""
     return (
@@ -470,9 +441,7 @@ def _done(log: EvalLog) -> int:
     try:
         samples = read_eval_log_sample_summaries(log.location)
     except Exception:  # a file that was not closed may raise anything
-        if log.results is None:
-            return 0
-        return log.results.completed_samples
+        return log.results.completed_samples if log.results else 0
     return sum(sample.error is None for sample in samples)
 
 
@@ -553,10 +522,7 @@ def _distinct_ends(first: str, second: str) -> tuple[str, str]:
     """Names of two files with no more folders than it takes for them to differ."""
     one = PurePosixPath(first).parts
     other = PurePosixPath(second).parts
-    alike = 0
-    for part, other_part in zip(reversed(one), reversed(other), strict=False):
-        if part != other_part:
-            break
-        alike += 1
-    shown = alike + 1
+    shown = 1
+    while one[-shown:] == other[-shown:] and shown < len(one):
+        shown += 1
     return "/".join(one[-shown:]), "/".join(other[-shown:])

@@ -5,6 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -83,18 +84,13 @@ class _Table:
 
     def different(self, *what: str) -> list[str]:
         """Different values of some columns, as texts."""
-        values = set()
-        for name in what:
-            values |= {str(value) for value in self.values(name) if value not in (None, "")}
-        return sorted(values)
+        values = chain.from_iterable(map(self.values, what))
+        return sorted({str(value) for value in values if value not in (None, "")})
 
     @property
     def asked(self) -> str:
         """What says which question it is; empty if nothing does."""
-        for what in ("question", "question_id"):
-            if self.has(what):
-                return what
-        return ""
+        return next(filter(self.has, ("question", "question_id")), "")
 
     def counted(self, *models: str) -> dict[str, Any]:
         """How many rows and questions there are, and models where columns name them."""
@@ -108,12 +104,12 @@ class _Table:
 
     def renamed(self, *what: str) -> dict[str, str]:
         """Columns that only `--columns` can name."""
-        renamed = {}
-        for name in what:
-            column = self.names[name]
-            if column and column not in ALIASES[name]:
-                renamed[name] = column
-        return renamed
+        columns = {name: self.names[name] for name in what}
+        return {
+            name: column
+            for name, column in columns.items()
+            if column and column not in ALIASES[name]
+        }
 
     def found(
         self,
@@ -209,13 +205,9 @@ def _meaning(key: str, given: set[str]) -> str:
         return "none"  # FastChat's mark of a reply that it could not read
     numbers = given - {"-1"}
     if key == "3":
-        if numbers <= {"1", "2", "3"}:
-            return "tie"
-        return "?"
+        return "tie" if numbers <= {"1", "2", "3"} else "?"
     if key == "0":  # which beside 1 alone may as well be the second answer
-        if numbers == {"0", "1", "2"}:
-            return "tie"
-        return "?"
+        return "tie" if numbers == {"0", "1", "2"} else "?"
     return guess_meaning(key)
 
 

@@ -96,13 +96,10 @@ class ImportedFile:
         """Refuse the file if it lacks what is needed, with the names that are read."""
         missing = [what for what in needed if not self.has(what)]
         if missing:
-            allowed = []
-            for what in missing:
-                columns = list(ALIASES[what])
-                if what == self.text:
-                    columns.append("text")
-                allowed.append(f"{what}: {choices(columns)}")
-            names = "; ".join(allowed)
+            allowed = {what: list(ALIASES[what]) for what in missing}
+            if self.text in allowed:
+                allowed[self.text].append("text")
+            names = "; ".join(f"{what}: {choices(columns)}" for what, columns in allowed.items())
             raise InputError(
                 f"{self.path}: no column for the {choices(missing)} (allowed: {names}); there are:"
                 f" {choices(self.columns)}. --columns names others, --set gives all rows one value"
@@ -128,11 +125,9 @@ class ImportedFile:
 
     def _fields(self, row: Row) -> Fields:
         fields = Fields(row)
-        values = dict(row.values)
-        for what, column in self.names.items():
-            values[what] = row.values.get(column)
-        values.update(self.common)
-        fields.read_as(values, {what: column for what, column in self.names.items() if column})
+        read = {what: row.values.get(column) for what, column in self.names.items()}
+        named = {what: column for what, column in self.names.items() if column}
+        fields.read_as({**row.values, **read, **self.common}, named)
         return fields
 
 

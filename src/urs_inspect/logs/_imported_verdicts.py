@@ -30,6 +30,7 @@ from urs_inspect.logs._imported import (
 from urs_inspect.logs._responses import ANSWERS_ONLY, COMPARE, NO_MODEL, text_of
 from urs_inspect.logs._scores import TEXTS, number
 from urs_inspect.scorers import pair_choice, pair_verdict
+from urs_inspect.scorers._metrics import mean
 
 SCORES_TASK = "imported_scores"
 PAIRS_TASK = "imported_pairs"
@@ -232,7 +233,7 @@ def score_logs(
         log.results = EvalResults(
             total_samples=len(by_id),
             completed_samples=len(by_id),
-            scores=[_mean(judge, list(by_id.values())) for judge in judges],
+            scores=[_header(judge, list(by_id.values())) for judge in judges],
         )
         logs[model] = log
     return logs
@@ -243,18 +244,15 @@ def _scorer(judge: str) -> str:
     return judge.replace(":", "_")
 
 
-def _mean(judge: str, samples: Sequence[EvalSample]) -> EvalScore:
+def _header(judge: str, samples: Sequence[EvalSample]) -> EvalScore:
     given = (sample.scores or {} for sample in samples)
     values = [number(scores[judge].value) for scores in given if judge in scores]
-    mean = math.nan
-    if values:
-        mean = math.fsum(values) / len(values)
     return EvalScore(
         name=judge,
         scorer=judge,
         scored_samples=len(values),
         unscored_samples=len(samples) - len(values),
-        metrics={"mean": EvalMetric(name="mean", value=mean)},
+        metrics={"mean": EvalMetric(name="mean", value=mean(values))},
     )
 
 
@@ -272,10 +270,7 @@ def read_pairs_file(
 
     `meanings` says what further verdicts mean, by `label_key`. `people` need no name.
     """
-    if people:
-        file.require("verdict")
-    else:
-        file.require("judge", "verdict")
+    file.require(*(() if people else ("judge",)), "verdict")
 
     def build(fields: Fields) -> ImportedVerdict | None:
         first = known.of(fields, "_a")
@@ -369,11 +364,11 @@ def pairs_of(verdicts: Iterable[ImportedVerdict], ids: Mapping[str, str]) -> Pai
 
 def _refuse_two_labels(pairs: Pairs) -> None:
     """Refuse pairs that have different labels in different rows."""
-    twice = []
-    for ballot, given in pairs.values():
-        labels = {one.label for one in given if one.label}
-        if len(labels) > 1:
-            twice.append(ballot)
+    twice = [
+        ballot
+        for ballot, given in pairs.values()
+        if len({one.label for one in given} - {None}) > 1
+    ]
     if twice:
         raise InputError(
             f"{counted(len(twice), 'pair')} with two labels, such as {named(twice[0])}; they are"
@@ -444,10 +439,9 @@ def _labelled(pairs: Pairs, samples: Mapping[str, EvalSample]) -> list[EvalSampl
     """The samples of pairs with a label, as `judge_pairwise` makes them."""
     labelled: list[EvalSample] = []
     for name, (ballot, given) in pairs.items():
-        with_label = [one for one in given if one.label]
-        if not with_label:
+        one = next((one for one in given if one.label), None)
+        if one is None:
             continue
-        one = with_label[0]
         metadata: dict[str, Any] = {
             "group": str(one.answers[0].facts.get("group", "")),
             "prompt": ballot.instruction,
@@ -456,6 +450,7 @@ def _labelled(pairs: Pairs, samples: Mapping[str, EvalSample]) -> list[EvalSampl
             "label": one.label,
             "dimensions": {},
         }
-        changed = {"target": one.label, "metadata": metadata}
-        labelled.append(samples[name].model_copy(update=changed))
+        labelled.append(
+            samples[name].model_copy(update={"target": one.label, "metadata": metadata})
+        )
     return labelled

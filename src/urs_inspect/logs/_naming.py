@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from inspect_ai.event import ModelEvent
+from urs_inspect._util import choices
 from inspect_ai.log import EvalLog
 from inspect_ai.scorer import Score
 
@@ -121,13 +122,10 @@ def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]
     The judge alone where it has one log, else with the facts in which its logs differ; time or file
     of the log, and at last a number, only where no other fact distinguishes them.
     """
-    names = [judge for judge, _ in judges]
-    logs = Counter(names)
-    for place, (judge, facts) in enumerate(judges):
-        if logs[judge] > 1:
-            others = [other for name, other in judges if name == judge]
-            differing = [_fact(name, facts) for name in _differing(others)]
-            names[place] = _with(judge, differing)
+    names = []
+    for judge, facts in judges:
+        alike = [other for name, other in judges if name == judge]
+        names.append(_with(judge, [_fact(name, facts) for name in _differing(alike)]))
     for fact in (CREATED, FILE):  # unless it is the same for all logs that share the name
         given = [facts.get(fact, "") for _, facts in judges]
         values = defaultdict[str, set[str]](set)
@@ -205,18 +203,16 @@ def _whole(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return str(value)
+    return choices(value) if isinstance(value, list) else str(value)
 
 
 def _differing(logs: Sequence[Mapping[str, str]]) -> list[str]:
-    differing = []
-    for name in dict.fromkeys(chain.from_iterable(logs)):
-        values = {facts.get(name) for facts in logs}
-        if name not in (CREATED, FILE) and len(values) > 1:
-            differing.append(name)
-    return differing
+    known = dict.fromkeys(chain.from_iterable(logs))
+    return [
+        name
+        for name in known
+        if name not in (CREATED, FILE) and len({facts.get(name) for facts in logs}) > 1
+    ]
 
 
 def _fact(name: str, facts: Mapping[str, str]) -> str:
@@ -242,8 +238,6 @@ def short_names(models: Sequence[str]) -> dict[str, str]:
         # settings, as in `openai/gpt-4o (temperature=1)`
         bare, bracket, settings = model.partition(" (")
         name = bare.rpartition("/")[2]
-        short[model] = model
-        if name:
-            short[model] = name + bracket + settings
+        short[model] = name + bracket + settings if name else model
     counts = Counter(short.values())
     return {model: name if counts[name] == 1 else model for model, name in short.items()}

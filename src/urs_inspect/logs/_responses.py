@@ -91,8 +91,10 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
 def _add(reading: _Reading, log: EvalLog) -> None:
     _check_source(reading, log)
     file = log.location
-    if log.eval.task_args.get("previous"):
-        reading.earlier[file] = _logs_of_earlier_answers(log)
+    arguments = log.eval.task_args
+    if arguments.get("previous"):
+        named = arguments.get("responses") or arguments["previous"]
+        reading.earlier[file] = tuple(map(str, named if isinstance(named, list) else [named]))
     answers: dict[str, dict[str, str]] = defaultdict(dict)
     probabilities: dict[str, dict[str, list[float]]] = defaultdict(dict)
     for sample in log.samples or []:
@@ -123,13 +125,6 @@ def _instead_of_answers(log: EvalLog) -> str:
             " pool_size, similarity and selection the comparisons are the same"
         )
     return "no answers"
-
-
-def _logs_of_earlier_answers(log: EvalLog) -> tuple[str, ...]:
-    """The logs that a run names as `responses`, else as `previous`."""
-    given = log.eval.task_args.get("responses") or log.eval.task_args["previous"]
-    named = given if isinstance(given, list) else [given]
-    return tuple(map(str, named))
 
 
 def _check_source(reading: _Reading, log: EvalLog) -> None:
@@ -178,8 +173,12 @@ def _add_instruction(reading: _Reading, sample: EvalSample, file: str) -> None:
         intent=str(facts.get("intent", "")),
     )
     known = reading.instructions.setdefault(item.id, item)
-    if known.text != item.text or (reading.same_references and known.reference != item.reference):
-        what = "text" if known.text != item.text else "reference"
+    what = ""
+    if known.text != item.text:
+        what = "text"
+    elif reading.same_references and known.reference != item.reference:
+        what = "reference"
+    if what:
         raise InputError(
             f"responses: sample '{item.id}' has another {what} in {file} than in"
             f" {reading.first_file}; logs of different versions of the data cannot be compared"
@@ -202,9 +201,7 @@ def _answers(sample: EvalSample, log: EvalLog) -> dict[str, tuple[str, list[floa
     if log.eval.model == NO_MODEL or ended(sample) or not output.choices or output.error:
         return {}
     tokens = output.choices[0].logprobs
-    probabilities = []
-    if tokens:
-        probabilities = [token.logprob for token in tokens.content]
+    probabilities = [token.logprob for token in tokens.content] if tokens else []
     return {log.eval.model: (output.completion, probabilities)}
 
 

@@ -1,6 +1,7 @@
 """What logs of answers hold beside them: scores, and the tokens and cost of models and judges."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -91,29 +92,25 @@ def usage_of(used: ModelUsage) -> Usage:
     cache_read = used.input_tokens_cache_read or 0
     cache_write = used.input_tokens_cache_write or 0
     sent = used.input_tokens + cache_read + cache_write
-    cost = math.nan
-    if _priced(used):
-        cost = used.total_cost or 0.0
+    cost = used.total_cost or 0.0 if _priced(used) else math.nan
     return Usage(float(sent), float(used.output_tokens), cost)
 
 
 def summed(parts: Iterable[Used]) -> dict[str, ModelUsage]:
     """Usage by model or role of several samples together."""
-    total: dict[str, ModelUsage] = {}
+    total: dict[str, ModelUsage] = defaultdict(ModelUsage)
     for part in parts:
         for name, used in part.items():
-            before = total.get(name, ModelUsage())
-            total[name] = before + used
-    return total
+            total[name] += used
+    return dict(total)
 
 
 def role_models(log: EvalLog) -> dict[str, tuple[str, ...]]:
     """Role -> names of its models."""
-    by_role: dict[str, tuple[str, ...]] = {}
-    for role, models in (log.eval.model_roles or {}).items():
-        listed = models if isinstance(models, list) else [models]
-        by_role[role] = tuple(model.model for model in listed)
-    return by_role
+    return {
+        role: tuple(model.model for model in (models if isinstance(models, list) else [models]))
+        for role, models in (log.eval.model_roles or {}).items()
+    }
 
 
 def is_simulated(log: EvalLog) -> bool:
@@ -126,9 +123,7 @@ def own_usage(log: EvalLog, models: Used, roles: Used) -> Usage:
     """Usage of the model under test, given that by model and by role."""
     model = log.eval.model
     if model not in chain(*role_models(log).values()):
-        if model not in models:
-            return UNKNOWN
-        return usage_of(models[model])
+        return usage_of(models[model]) if model in models else UNKNOWN
     # Usage of a model that has a role as well is counted once for both.
     return _usage_of_all(models) - _usage_of_all(roles)
 
@@ -142,9 +137,7 @@ def usage_of_judges(judges: Sequence[str], models: Used, judging: ModelUsage) ->
     used = usage_of(judging)
     # inspect-ai adds up the costs that it knows, which of a panel may be some only.
     known = all(_priced(models[judge]) for judge in judges if judge in models)
-    if not known:
-        return replace(used, cost=math.nan)
-    return used
+    return used if known else replace(used, cost=math.nan)
 
 
 def usage_by_judge(
@@ -157,19 +150,13 @@ def usage_by_judge(
     """
     if len(set(judges)) < len(judges):
         return None
-    parts = {}
-    for judge in judges:
-        parts[judge] = NOTHING
-        if judge in models:
-            parts[judge] = usage_of(models[judge])
+    parts = {judge: usage_of(models.get(judge, ModelUsage())) for judge in judges}
     if model in parts and model in models:
         parts[model] -= own
     total = sum(parts.values(), NOTHING)
     same_sent = math.isclose(total.sent, together.sent, abs_tol=0.5)
     same_received = math.isclose(total.received, together.received, abs_tol=0.5)
-    if not same_sent or not same_received:
-        return None
-    return parts
+    return parts if same_sent and same_received else None
 
 
 def _priced(used: ModelUsage) -> bool:
@@ -211,20 +198,17 @@ def scored_answers(
         whole = _whole_samples(log)
         complete = judgements([whole.get(_id(sample), sample) for sample in samples])
         finals = _last_finals(complete)
-    answers = []
-    for place, sample in enumerate(samples):
-        summarized = None
-        if scores[place]:
-            summarized = scores[place][-1]
-        answer = ScoredAnswer(
+    rows = zip(samples, scores, complete, finals, strict=True)
+    return [
+        ScoredAnswer(
             sample=sample,
             whole=whole.get(_id(sample)),
-            summarized=summarized,
-            scores=complete[place],
-            finals=finals[place] or [],
+            summarized=summaries[-1] if summaries else None,
+            scores=given,
+            finals=of_judges or [],
         )
-        answers.append(answer)
-    return answers
+        for sample, summaries, given, of_judges in rows
+    ]
 
 
 def judge_finals(score: Score) -> list[tuple[str, float]] | None:
@@ -264,13 +248,10 @@ def _need_whole(
 ) -> bool:
     """Whether the summary of a judged sample lacks something that the sample itself has."""
     roles = role_models(log)
-    for sample, given in zip(samples, finals, strict=True):
-        if given is None:
-            return True
-        judges = [judge for judge, _ in given]
-        if _judged_itself_without_role(log, roles, sample, judges):
-            return True
-    return False
+    return any(
+        given is None or _judged_itself_without_role(log, roles, sample, [name for name, _ in given])
+        for sample, given in zip(samples, finals, strict=True)
+    )
 
 
 def _whole_samples(log: EvalLog) -> dict[tuple[str, int], EvalSample]:
@@ -285,8 +266,7 @@ def _split_usage(log: EvalLog, roles: Roles, answer: ScoredAnswer) -> tuple[Usag
     models = answer.sample.model_usage
     judges = answer.judges
     if not models:
-        judging = UNKNOWN if judges else NOTHING
-        return UNKNOWN, judging
+        return UNKNOWN, UNKNOWN if judges else NOTHING
     own = own_usage(log, models, answer.sample.role_usage)
     if not judges:
         return own, NOTHING
@@ -299,18 +279,12 @@ def _split_usage(log: EvalLog, roles: Roles, answer: ScoredAnswer) -> tuple[Usag
             own = usage_of(answer.whole.output.usage)
         together = usage_of(models.get(log.eval.model, ModelUsage()))
         return own, together - own
-    for role, names in roles.items():
-        if set(names) == set(judges):
-            used = answer.sample.role_usage.get(role)
-            if used is None:
-                return own, UNKNOWN
-            return own, usage_of_judges(judges, models, used)
-    return own, UNKNOWN
+    role = next((role for role, names in roles.items() if set(names) == set(judges)), "")
+    used = answer.sample.role_usage.get(role)
+    return own, usage_of_judges(judges, models, used) if used else UNKNOWN
 
 
 def _judged_itself_without_role(
     log: EvalLog, roles: Roles, sample: EvalSampleSummary, judges: Sequence[str]
 ) -> bool:
-    if sample.role_usage or roles:
-        return False
-    return set(judges) == {log.eval.model}
+    return not sample.role_usage and not roles and set(judges) == {log.eval.model}
