@@ -36,7 +36,7 @@ from benchmarks.real_panels import panels_table
 from benchmarks.real_queue import RATED, queue_table
 from benchmarks.real_votes import corrected_table, prior_table, read_vicuna80
 from benchmarks.sample_efficiency import Workers
-from urs_inspect.datasets._sources import fetch, find_source
+from urs_inspect.datasets._sources import SOURCES, fetch
 
 SHOWN = ("GPT-4", "Mistral-7B")
 """Judges of the picture: the best one, and one in the middle."""
@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
     workers = Workers(options.processes)
-    published = read_triviaqa(fetch(find_source("real_judges/triviaqa")))
+    published = read_triviaqa(fetch(SOURCES["real_judges/triviaqa"]))
     given = with_coin(published, options.seed)
     seeds = range(options.seed * 100_000, options.seed * 100_000 + options.draws)
     queue_draws = options.draws // 2

@@ -31,7 +31,7 @@ from benchmarks.real_means import read_triviaqa
 from benchmarks.real_panels import MODELS, ORDERS, PROMPTS, llmbar_rows, winner
 from benchmarks.sample_efficiency import Workers
 from urs_inspect.comparison._trust import price_of, signs_of
-from urs_inspect.datasets._sources import fetch, find_source
+from urs_inspect.datasets._sources import SOURCES, fetch
 from urs_inspect.stats._bootstrap import Flags, Floats
 from urs_inspect.stats._trust import NOBODY, find_shown
 
@@ -75,7 +75,7 @@ class Items:
 
 def triviaqa() -> Items:
     """3,200 answers."""
-    given = read_triviaqa(fetch(find_source("real_judges/triviaqa")))
+    given = read_triviaqa(fetch(SOURCES["real_judges/triviaqa"]))
     scores = np.array([given.judges[judge].ravel() for judge in NINE])
     return Items("TriviaQA", NINE, scores, given.person.ravel())
 
@@ -103,7 +103,7 @@ def judgebench() -> Items:
     scores = []
     people = []
     for model in ("gpt-4o-2024-05-13", "claude-3-5-sonnet-20240620"):
-        file = fetch(find_source(f"judge_bench/{model}"))
+        file = fetch(SOURCES[f"judge_bench/{model}"])
         for line in file.read_text(encoding="utf-8").splitlines():
             pair = json.loads(line)
             lengths = [len(re.findall(r"\S+", pair[f"response_{each}"])) for each in "AB"]

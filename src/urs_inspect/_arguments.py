@@ -8,9 +8,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from inspect import signature
+from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_type_hints
 
 import click
+import yaml
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -362,82 +364,31 @@ def samer_arguments(samer: object, *, wanted: bool, condition: str) -> dict[str,
     }
 
 
-_SAMER_OPTIONS = (
-    "engine",
-    "weights_at",
-    "bos",
-    "overlong",
-    "max_length",
-    "folder",
-    "dtype",
-    "description",
-    "engine_options",
-)
-_SELECTION_OPTIONS = ("lam", "set_similarity", "shortlist", "min_words", "max_length_ratio")
 _ANY_TASK = "any task"
-_ALLOCATION_OPTIONS = ("budget", "confidence", "batch", "prior")
-_CHOSEN_CASES = "`--sample-id`, or a file of these cases as -T dataset=..."
-_SHUFFLE = "`--sample-shuffle SEED` of `inspect eval`"
-_ASSISTANT = "-T assistant='{{kind: ..., {}: ...}}'"
-_SCORE_AGAIN = "`inspect score LOG --scorer urs_inspect/{} -S {} --action append --overwrite`"
-_MOVED: tuple[tuple[str, str, str], ...] = (
-    *((name, "samer", f"-T samer='{{model: DIR, {name}: ...}}'") for name in _SAMER_OPTIONS),
-    *((name, "selection", f"-T selection='{{{name}: ...}}'") for name in _SELECTION_OPTIONS),
-    *(
-        (name, "allocation", f"-T allocation='{{rule: adaptive, {name}: ...}}'")
-        for name in _ALLOCATION_OPTIONS
-    ),
-    *(
-        (name, "urs_assistants", _ASSISTANT.format(name))
-        for name in ("search", "translator", "pages")
-    ),
-    ("coarse", "target", "-T target='{model: <model>, coarse: ...}'"),
-    ("similarity_url", "similarity", "-T similarity='{name: openai/<model>, url: ...}'"),
-    ("width", "target", "-T target='{model: <model>, coarse: <log>, width: ...}'"),
-    ("judge_attempts", "judge_calls", "-T judge_calls='{attempts: ...}'"),
-    ("judge_cache", "judge_calls", "--model-role 'grader={model: <judge>, cache: true}'"),
-    ("judge_temperature", "judge_calls", "-T judge_calls='{temperature: ...}'"),
-    (
-        "judge_calls",
-        "urs_assistants",
-        _SCORE_AGAIN.format("intent_judge", "attempts=... -S temperature=..."),
-    ),
-    ("count", "urs_assistants", "-T cases=<number>"),
-    ("ids", "urs_assistants", "-T cases=<ids>"),
-    ("intents", "urs_case_review", _CHOSEN_CASES),
-    ("language", "urs_case_review", _CHOSEN_CASES),
-    ("judge_language", "judge_twins", "-T answers=<logs judged in that language>"),
-    (
-        "judge_language",
-        "urs_assistants",
-        _SCORE_AGAIN.format("intent_judge", "judge_language=..."),
-    ),
-    (
-        "judge_language",
-        "urs_case_review",
-        _SCORE_AGAIN.format("case_review", "judge_language=..."),
-    ),
-    ("models", "urs_crossval", "-T answers=<logs of these models>"),
-    ("preflight", _ANY_TASK, "the environment variable URS_INSPECT_PREFLIGHT=false"),
-    ("seed", "urs_case_review", _SHUFFLE),
-    ("seed", "judge_rating", _SHUFFLE),
-    ("scenario", "mad", "the column scenario of a file of instructions, -T pool=<file>"),
-)
-"""Former argument; the task that had it, or an argument of the tasks that had it; its new form."""
+
+
+@cache
+def _moved() -> list[dict[str, str]]:
+    """Former arguments: name, the task or an argument of the tasks that had it, its new form."""
+    file = Path(__file__).parent / "moved_arguments.yaml"
+    moved: list[dict[str, str]] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return moved
 
 
 def _refuse_moved(task: str, given: Iterable[str], parameters: Collection[str]) -> None:
     """Refuse former arguments with their new form, also on the command line, where the harness
     drops unknown ones.
     """
-    options = [str(option).partition("=")[0] for option in command_options().get("t", ())]
-    if "samer" not in options:  # another task of the command may have an argument of that name
-        options = [name for name in options if name not in _SAMER_OPTIONS]
+    options = {str(option).partition("=")[0] for option in command_options().get("t", ())}
     here = {task, _ANY_TASK, *parameters}
     named = {*given, *options} - set(parameters)
-    for name, former, form in _MOVED:
-        if name in named and former in here:
-            raise InputError(f"{name}: is no longer an argument; use {form}")
+    for moved in _moved() if named else ():
+        name = moved["name"]
+        # Of a command without `samer` another task may have an argument of that name.
+        if moved["former"] == "samer" and name not in given and "samer" not in options:
+            continue
+        if name in named and moved["former"] in here:
+            raise InputError(f"{name}: is no longer an argument; use {moved['form']}")
 
 
 def command_options() -> Mapping[str, Any]:

@@ -99,6 +99,11 @@ def file_kind(path: Path) -> str:
     return f"'{path.suffix}' files" if path.suffix else "files without an ending"
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
 def is_blank(text: str) -> bool:
     """Whether a text shows nothing: only blanks, control and format characters."""
     return all(char.isspace() or unicodedata.category(char) in ("Cc", "Cf") for char in text)

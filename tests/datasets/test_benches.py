@@ -138,14 +138,8 @@ def test_an_instruction_of_another_form_is_refused(instruction: str, error: str)
 
 # --- rows of published files ---
 
-ALPACA: dict[str, object] = {
-    "instruction": "Why?", "output_1": "one", "output_2": "two", "dataset": "koala", "preference": 1
-}  # fmt: skip
 AUTOJ: dict[str, object] = {
     "scenario": "chitchat", "label": 0, "prompt": "Hi", "response 1": "Hello", "response 2": ""
-}  # fmt: skip
-PREFERENCE: dict[str, object] = {
-    "orig_instruction": "Why?", "orig_response_A": "good", "orig_response_B": "bad", "orig_preference": "B"
 }  # fmt: skip
 CHOSEN: dict[str, object] = {
     "chosen_instruction": wrap("Why?", "good", "best"), "rejected_instruction": wrap("Why?", "bad", "best")
@@ -164,12 +158,7 @@ MD_EVAL: dict[str, object] = {
 FLASK: dict[str, object] = {
     "criteria": "Logic", "instruction": wrap("Why?", "So.", "x"), "human_score": [5, 2, 2], "gpt4_score": [1]
 }  # fmt: skip
-FEEDBACK: dict[str, object] = {
-    "orig_instruction": "Why?",
-    "orig_response": "So.",
-    "orig_score": "4",
-}
-FEEDBACK_WRAPPED: dict[str, object] = {"instruction": wrap("Why?", "So.", "x"), "gpt4_score": 4}
+FEEDBACK: dict[str, object] = {"instruction": wrap("Why?", "So.", "x"), "gpt4_score": 4}
 VICUNA: dict[str, object] = {
     "category": "generic", "instruction": wrap("Why?", "So.", "x"), "gpt4_score": [5, 4, 4]
 }  # fmt: skip
@@ -203,22 +192,14 @@ CASES: list[tuple[str, list[dict[str, object]], list[tuple[object, ...]]]] = [
         [("Why?", "bad", "good", "b", "all"), ("Why?", "good", "bad", "a", "all")],
     ),
     (
-        "preference_bench",
-        [changed(PREFERENCE, orig_preference=label) for label in ("A", "B", " b ")],
-        [("Why?", "good", "bad", label, "all") for label in ("a", "b", "b")],
-    ),
-    (
         "alpaca_eval",
         [changed(CHOSEN, tie=0), changed(CHOSEN, tie=1), CHOSEN],
         [("Why?", "bad", "good", label, "all") for label in ("b", "tie", "b")],
     ),
     (
         "alpaca_eval",
-        [
-            changed(CHOSEN, rejected_instruction=wrap("Why?", "")),
-            changed(ALPACA, preference=2, output_1=" "),
-        ],
-        [("Why?", "", "good", "b", "all"), ("Why?", " ", "two", "b", "koala")],
+        [changed(CHOSEN, rejected_instruction=wrap("Why?", ""), dataset="koala")],
+        [("Why?", "", "good", "b", "koala")],
     ),
     (
         "md_eval",
@@ -234,7 +215,7 @@ CASES: list[tuple[str, list[dict[str, object]], list[tuple[object, ...]]]] = [
         [FLASK, changed(FLASK, criteria=..., human_score=["4", "5"])],
         [("Why?", "So.", 3, "Logic"), ("Why?", "So.", 4.5, "all")],
     ),
-    ("feedback_bench", [FEEDBACK, FEEDBACK_WRAPPED], [("Why?", "So.", 4, "all")] * 2),
+    ("feedback_bench", [FEEDBACK], [("Why?", "So.", 4, "all")]),
     (
         "vicuna",
         [VICUNA, changed(VICUNA, gpt4_score=[1], category="math")],
@@ -264,41 +245,9 @@ def test_rows_become_cases(
         assert data.scale == (1, 5)
 
 
-@pytest.mark.parametrize(
-    ("preference", "label"),
-    [
-        (1, "one"),
-        (1.0, "one"),
-        (2, "two"),
-        (2.0, "two"),
-        (0, "tie"),
-        (0.0, "tie"),
-        (1.5, "tie"),
-        ("2", "two"),
-    ],
-)
-def test_the_preference_points_at_the_output_on_either_side(
-    preference: object, label: str, publish: Publish
-) -> None:
-    publish("alpaca_eval", [changed(ALPACA, preference=preference)] * 40)
-    cases = load_pairs("alpaca_eval").cases
-    assert {label} == {
-        "tie" if case.label == "tie" else {"a": case.response_a, "b": case.response_b}[case.label]
-        for case in cases
-    }
-    assert {(case.response_a, case.response_b) for case in cases} == {
-        ("one", "two"),
-        ("two", "one"),
-    }
-
-
 def test_rows_that_are_no_case_are_skipped_and_move_no_id(publish: Publish) -> None:
-    publish("alpaca_eval", [changed(ALPACA, preference=value) for value in (None, math.nan, 2)])
-    data = load_pairs("alpaca_eval")
-    assert [case.id for case in data.cases] == ["alpaca_eval_0003"]
-    assert data.skipped == ("alpaca_eval_0001: no preference", "alpaca_eval_0002: no preference")
     publish("md_eval", [changed(MD_EVAL, response_a=None, response_b=None), MD_EVAL])
-    data = load("md_eval")  # type: ignore[assignment]
+    data = load("md_eval")
     assert [case.id for case in data.cases] == ["md_eval_0002"]
     assert data.skipped == (Telling("md_eval_0001: ... null"),)
     publish("autoj", [changed(AUTOJ, label=label) for label in (2, 1)])
@@ -326,11 +275,6 @@ def test_all_of_llmbar_is_one_benchmark_with_a_hash_of_the_hashes(publish: Publi
 
 
 INVALID = [
-    (
-        "alpaca_eval",
-        changed(ALPACA, preference=1.7),
-        "'preference': unknown label 1.7; allowed: 1, 2, 0, 1.5",
-    ),
     ("alpaca_eval", changed(CHOSEN, tie=2), "'tie': unknown label 2; allowed: 0, 1"),
     ("autoj", changed(AUTOJ, label=3), "'label': unknown label 3; allowed: 0, 1, 2"),
     ("autoj", changed(AUTOJ, label=False), "'label': unknown label false; allowed: 0, 1, 2"),
@@ -338,13 +282,13 @@ INVALID = [
     ("autoj", changed(AUTOJ, scenario=None), "'scenario': must be text, is null"),
     (
         "feedback_bench",
-        changed(FEEDBACK_WRAPPED, gpt4_score=7),
+        changed(FEEDBACK, gpt4_score=7),
         "'gpt4_score': must be a number from 1 to 5",
     ),
     (
         "feedback_bench",
-        changed(FEEDBACK, orig_score="good"),
-        "'orig_score': must be a number from 1 to 5, is ",
+        changed(FEEDBACK, gpt4_score="good"),
+        "'gpt4_score': must be a number from 1 to 5, is ",
     ),
     ("feedback_bench", {}, "'instruction': missing; column 'gpt4_score': missing"),
     (
@@ -366,11 +310,6 @@ INVALID = [
     ),
     ("llmbar/Manual", changed(LLMBAR, label=0), "'label': unknown label 0; allowed: 1, 2"),
     ("mt_bench", VICUNA, "'instruction': holds no dialogue in which the user speaks twice"),
-    (
-        "preference_bench",
-        changed(PREFERENCE, orig_preference="C"),
-        "'orig_preference': unknown label \"C\"; ",
-    ),
     (
         "preference_bench",
         {},

@@ -26,7 +26,6 @@ from urs_inspect.datasets._sources import (
     cache_dir,
     cache_path,
     fetch,
-    find_source,
     git_id_of,
     is_pinned,
     locate,
@@ -434,10 +433,8 @@ def test_the_users_own_copy_comes_before_the_cache(
 def test_a_copy_of_the_user_with_another_hash_is_an_error_and_stays(
     kind: str, source: PinnedFile, own: Path, site: Site
 ) -> None:
-    source, changed = (
-        replace(pinned(source, kind), column="reference_ans"),
-        b'{"reference_ans": "changed"}',
-    )
+    source = pinned(source, kind)
+    changed = b'{"reference_ans": "changed"}'
     actual = (
         f"sha256 {hashlib.sha256(changed).hexdigest()}"
         if kind == "sha256"
@@ -487,20 +484,3 @@ def test_hashes_are_those_of_the_whole_content(content: bytes, tmp_path: Path) -
     )
     assert git_id_of(content) == git.stdout.decode().strip()
     assert sha256_of(put(tmp_path / "file", content)) == hashlib.sha256(content).hexdigest()
-
-
-def test_another_published_form_is_taken_and_is_not_the_pinned_one(
-    source: PinnedFile, own: Path, site: Site
-) -> None:
-    blob = replace(pinned(source, "git id"), column="reference_ans")
-    path = put(own / "example" / "data.csv", OTHER)
-    assert fetch(blob) == locate(blob) == path
-    assert not is_pinned(blob, path)
-    assert site.requests == 0
-    with pytest.raises(InputError):
-        locate(replace(blob, column=""))
-
-
-def test_an_unknown_source_is_an_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(InputError, match="unknown data 'nope'; allowed: urs"):
-        find_source("nope")

@@ -19,9 +19,7 @@ from urs_inspect.datasets._sources import (
     actual_hash,
     cache_path,
     fetch,
-    is_pinned,
     locate,
-    sha256_of,
 )
 
 
@@ -78,9 +76,9 @@ def verify(names: tuple[str, ...]) -> None:
     failed = False
     for name, sources in _chosen(names).items():
         states = [_verified(source) for source in sources]
-        failed = failed or any(state.failed for state in states)
         intact = [state.told for state in states if state.intact]
         told = [state.told for state in states if not state.intact]
+        failed = failed or bool(told)
         if len(sources) == 1:
             told += intact
         else:
@@ -97,7 +95,6 @@ class _Verified:
 
     told: str
     intact: bool
-    failed: bool
 
 
 def _verified(source: PinnedFile) -> _Verified:
@@ -105,9 +102,8 @@ def _verified(source: PinnedFile) -> _Verified:
     try:
         path = locate(source)
     except InputError as error:
-        return _Verified(f"{source.name}: {error}", intact=False, failed=True)
-    intact = path is not None and is_pinned(source, path)
-    return _Verified(f"{source.name}: {_state(source, path)}", intact, failed=path is None)
+        return _Verified(f"{source.name}: {error}", intact=False)
+    return _Verified(f"{source.name}: {_state(source, path)}", intact=path is not None)
 
 
 def _chosen(names: tuple[str, ...]) -> dict[str, list[PinnedFile]]:
@@ -134,12 +130,8 @@ def _chosen(names: tuple[str, ...]) -> dict[str, list[PinnedFile]]:
 
 def _state(source: PinnedFile, path: Path | None) -> str:
     """What is at the path of a copy that is as published, else what is wrong."""
-    if path is not None and is_pinned(source, path):
-        return f"intact: {path}"
     if path is not None:
-        return (
-            f"another published form, which no hash can check: {path} has sha256 {sha256_of(path)}"
-        )
+        return f"intact: {path}"
     if not (path := cache_path(source)).is_file():
         return f"not here; `urs-inspect data fetch {source.name}` gets it"
     return f"damaged: {path} has {actual_hash(source, path)}, expected {source.expected}"

@@ -9,7 +9,7 @@ from itertools import chain
 from logging import getLogger
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from urs_inspect._util import InputError, choices, file_kind
 from urs_inspect.datasets._cases import Vocabulary
@@ -227,41 +227,16 @@ class _PairColumns:
         )
 
 
-def _alpaca_eval(fields: Fields, case_id: str) -> PairCase | str:
-    """Rows of prometheus-eval, or annotations of AlpacaEval.
-
-    Against published schemas, not run on the real file.
-    """
+def _alpaca_eval(fields: Fields, case_id: str) -> PairCase:
+    """Against the published schema, not run on the file."""
+    tie = fields.has("tie") and fields.label("tie", {"0": False, "1": True})
     group = fields.optional("dataset", "all").strip()
-    if fields.has("chosen_instruction"):
-        tie = fields.has("tie") and fields.label("tie", {"0": False, "1": True})
-        return _wrapped_pair(fields, case_id, group, tie=tie)
-    preference = fields.values.get("preference", 0)
-    # A null preference is one that GPT-4 did not decide.
-    if preference is None or (isinstance(preference, float) and math.isnan(preference)):
-        return "no preference"
-    labels: Mapping[str, Preference] = {"1": "a", "2": "b", "0": "tie", "1.5": "tie"}
-    case = _PairColumns("instruction", "output_1", "output_2", "preference", labels)(
-        fields, case_id
-    )
-    # The file always lists the reference model first.
-    texts = (case.response_a, case.response_b)
-    if case.label == "b":
-        texts = texts[::-1]
-    first, second, better = assign_sides(case_id, *texts)
-    label = "tie" if case.label == "tie" else better
-    return replace(case, response_a=first, response_b=second, label=label, group=group)
+    return _wrapped_pair(fields, case_id, group, tie=tie)
 
 
 def _preference_bench(fields: Fields, case_id: str) -> PairCase:
-    """Rows of prometheus-eval, or of the set on Hugging Face.
-
-    Against published schemas, not run on the real file.
-    """
-    if not fields.has("orig_preference"):
-        return _wrapped_pair(fields, case_id, "all")
-    columns = ("orig_instruction", "orig_response_A", "orig_response_B", "orig_preference")
-    return _PairColumns(*columns, {"a": "a", "b": "b"})(fields, case_id)
+    """Against the published schema, not run on the file."""
+    return _wrapped_pair(fields, case_id, "all")
 
 
 def _hhh(fields: Fields, case_id: str) -> PairCase:
@@ -303,23 +278,16 @@ def _is_blank(label: object) -> bool:
     return label is None or (isinstance(label, float) and math.isnan(label))
 
 
-@dataclass(frozen=True)
-class _MappedPair:
-    """Reads rows of pairs as a mapping says."""
-
-    mapping: ColumnMap
-    columns: _PairColumns
-
-    def __call__(self, fields: Fields, case_id: str) -> PairCase | str:
-        texts = (self.columns.response_a, self.columns.response_b)
-        reason = _as_published(fields, self.mapping, texts, self.columns.label)
-        return reason or self.columns(fields, case_id)
-
-
-def _mapped_pair(mapping: ColumnMap, columns: _PairColumns) -> _MappedPair:
+def _mapped_pair(mapping: ColumnMap, columns: _PairColumns) -> _ReadPair:
     """Pairs under other names, with the labels of the mapping if it has any."""
     meanings = {name: meaning for name, meaning in mapping.labels.items() if meaning is not None}
-    return _MappedPair(mapping, replace(columns, labels=meanings or columns.labels))
+    named = replace(columns, labels=meanings or columns.labels)
+
+    def read(fields: Fields, case_id: str) -> PairCase | str:
+        texts = (named.response_a, named.response_b)
+        return _as_published(fields, mapping, texts, named.label) or named(fields, case_id)
+
+    return read
 
 
 _PANDA_LM = _mapped_pair(
@@ -337,28 +305,29 @@ _PANDA_LM = _mapped_pair(
 """The label is that of most of the three people; a few responses are no text."""
 
 
-def _judge_bench(fields: Fields, case_id: str) -> PairCase:
-    """One response is right and the other wrong; grouped by the benchmark that it comes from."""
-    columns = ("question", "response_A", "response_B", "label")
-    return _PairColumns(
-        *columns, {"a>b": "a", "b>a": "b"}, lambda row: row.text("source").partition("-")[0]
-    )(fields, case_id)
-
-
-def _critique_pair(fields: Fields, case_id: str) -> PairCase:
-    """Chinese questions, grouped by category."""
-    columns = ("question", "response_1", "response_2", "label")
-    return _PairColumns(*columns, {"0": "a", "1": "b"}, lambda row: row.text("category"))(
-        fields, case_id
-    )
-
-
+_JUDGE_BENCH = _PairColumns(
+    "question",
+    "response_A",
+    "response_B",
+    "label",
+    {"a>b": "a", "b>a": "b"},
+    lambda row: row.text("source").partition("-")[0],
+)
+"""One response is right and the other wrong; grouped by the benchmark that it comes from."""
+_CRITIQUE_PAIR = _PairColumns(
+    "question",
+    "response_1",
+    "response_2",
+    "label",
+    {"0": "a", "1": "b"},
+    lambda row: row.text("category"),
+)
+"""Chinese questions, grouped by category."""
 _PARTS = {
     name: tuple(each for each in SOURCES if each.startswith(f"{name}/"))
     for name in ("llmbar", "case_study", "judge_bench", "critique_llm", "critique_llm_ratings")
 }
 """Benchmarks that consist of several files."""
-_LLMBAR = tuple(name for name in SOURCES if name.startswith("llmbar/"))
 _AUTOJ = _PairColumns(
     "prompt",
     "response 1",
@@ -373,7 +342,7 @@ PAIR_BENCHES: Mapping[str, _ReadPair | None] = MappingProxyType(
         "hhh": _hhh,  # 221 pairs without ties
         "llmbar": None,  # all five: 419 pairs without ties
         # 100, 134, 92, 47 and 46 pairs
-        **{name: _llmbar(name.removeprefix("llmbar/")) for name in _LLMBAR},
+        **{name: _llmbar(name.partition("/")[2]) for name in _PARTS["llmbar"]},
         "autoj": _AUTOJ,  # 1,392 pairs in 58 scenarios (SaMer paper, Table 3, `w/ TIE`)
         # the 1,019 of them that are no tie (`w/o TIE`), under the same ids
         f"autoj{_NO_TIES}": _AUTOJ,
@@ -386,9 +355,9 @@ PAIR_BENCHES: Mapping[str, _ReadPair | None] = MappingProxyType(
         **{name: _llmbar(name.partition("/")[2]) for name in _PARTS["case_study"]},
         "panda_lm": _PANDA_LM,  # 993 pairs, each by three people
         "judge_bench": None,  # both: 620 pairs without ties
-        **dict.fromkeys(_PARTS["judge_bench"], _judge_bench),
+        **dict.fromkeys(_PARTS["judge_bench"], _JUDGE_BENCH),
         "critique_llm": None,  # both: 200 pairs without ties
-        **dict.fromkeys(_PARTS["critique_llm"], _critique_pair),
+        **dict.fromkeys(_PARTS["critique_llm"], _CRITIQUE_PAIR),
     }
 )
 """Published pairs by name: how a row is read."""
@@ -533,16 +502,7 @@ def _own_pairs(
             return case
         return replace(case, id=fields.identifier(number))
 
-    own = _read_mapped(path, required, build, mapping, "pairs")
-    return PairData(name, own.sha256, own.cases, own.skipped)
-
-
-class _Own(NamedTuple, Generic[_Case]):
-    """Cases of a user's file."""
-
-    cases: tuple[_Case, ...]
-    sha256: str
-    skipped: tuple[str, ...]
+    return PairData(name, *_read_mapped(path, required, build, mapping, "pairs"))
 
 
 def _read_mapped(
@@ -551,8 +511,8 @@ def _read_mapped(
     read: Callable[[Fields, str], _Case | str],
     mapping: ColumnMap | None,
     kind: str,
-) -> _Own[_Case]:
-    """Read a user's file; rows that a mapping leaves out are said aloud, with their number."""
+) -> tuple[str, tuple[_Case, ...], tuple[str, ...]]:
+    """Hash, cases and left out rows of a file; the latter are said aloud, with their number."""
     left_out: list[tuple[str, str]] = []
     known = mapping or ColumnMap({})
 
@@ -576,7 +536,7 @@ def _read_mapped(
         logger.warning(left_out_note(path, left_out, len(cases) + len(left_out)))
     if mapping is not None:
         sha256 = hashlib.sha256(f"{sha256}{mapping.digest}".encode()).hexdigest()
-    return _Own(cases, sha256, tuple(f"{number}: {reason}" for number, reason in left_out))
+    return sha256, cases, tuple(f"{number}: {reason}" for number, reason in left_out)
 
 
 def _guessed(path: Path, kind: str) -> str:
@@ -620,15 +580,8 @@ def _flask(fields: Fields, case_id: str) -> RatingCase:
 
 
 def _feedback_bench(fields: Fields, case_id: str) -> RatingCase:
-    """Rows of prometheus-eval, or of the set on Hugging Face.
-
-    Against published schemas, not run on the real file.
-    """
-    if not fields.has("orig_response"):
-        return _wrapped_rating(fields, case_id, "gpt4_score", "all")
-    prompt = fields.text("orig_instruction")
-    response = fields.text("orig_response", blank=True)
-    return RatingCase(case_id, prompt, response, fields.rating("orig_score", *_SCALE), "all")
+    """Against the published schema, not run on the file."""
+    return _wrapped_rating(fields, case_id, "gpt4_score", "all")
 
 
 def _mt_bench(fields: Fields, case_id: str) -> RatingCase:
@@ -759,8 +712,8 @@ def _own_ratings(
     required = ["response", RATING]
     if vocabulary:
         required += ["intent", "language"]
-    own = _read_mapped(path, required, build, mapping, "ratings")
-    return RatingData(name, own.sha256, scale, own.cases, own.skipped)
+    sha256, cases, skipped = _read_mapped(path, required, build, mapping, "ratings")
+    return RatingData(name, sha256, scale, cases, skipped)
 
 
 def _own_path(bench: str, published: Mapping[str, object]) -> Path:

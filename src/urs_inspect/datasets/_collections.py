@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.datasets._sources import GITHUB_RAW, PEOPLE, PinnedFile, fetch
+from urs_inspect.datasets._sources import GITHUB_RAW, PUBLISHED, PinnedFile, fetch
 
 _SUMS = Path(__file__).parent / "sums"
 
@@ -44,35 +44,9 @@ class Collection:
         return MappingProxyType(files)
 
 
-_PRD = "bcdnlp/PRD/35fb99e5d5c7a2f3535811f1edbe417da7563957"
-_QLORA = "artidoro/qlora/7f4e95a68dc076bea9b3a413d2b512eca6d004e5"
-_LLMBAR = "princeton-nlp/LLMBar/900616bff90b6c6c8e1681f7d079250637c55992"
-
-_COLLECTIONS = (
-    Collection(
-        "real_judges/vicuna80", "real_judges/prd", f"{_PRD}/data/vicuna80", "MIT", labels=PEOPLE
-    ),
-    Collection(
-        "real_judges/guanaco_answers",
-        "real_judges/qlora",
-        f"{_QLORA}/eval/generations/vicuna",
-        "MIT",
-    ),
-    Collection(
-        "real_judges/guanaco_verdicts",
-        "real_judges/qlora",
-        f"{_QLORA}/eval/ratings-gpt4/vicuna/pairwise",
-        "MIT",
-    ),
-    Collection(
-        "real_judges/llmbar_verdicts",
-        "real_judges/llmbar",
-        f"{_LLMBAR}/Dataset/LLMBar",
-        "MIT",
-        labels=PEOPLE,
-    ),
+COLLECTIONS: Mapping[str, Collection] = MappingProxyType(
+    {entry["name"]: Collection(**entry) for entry in PUBLISHED["folders"]}
 )
-COLLECTIONS: Mapping[str, Collection] = MappingProxyType({each.name: each for each in _COLLECTIONS})
 """All published folders by name."""
 
 

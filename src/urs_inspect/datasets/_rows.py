@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from logging import getLogger
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -19,10 +18,9 @@ from urs_inspect._util import (
     counted,
     did_you_mean,
     file_kind,
+    word_set,
 )
-from urs_inspect.datasets._sources import PinnedFile, fetch, is_pinned, sha256_of
-
-logger = getLogger(__name__)
+from urs_inspect.datasets._sources import PinnedFile, fetch, sha256_of
 
 READABLE = (".csv", ".jsonl", ".json")
 """Suffixes of the files that a user may give."""
@@ -609,10 +607,6 @@ def read_published(
     Returns them in the order of the file, and the file's hash.
     """
     path = fetch(source)
-    if not is_pinned(source, path):
-        logger.warning(
-            f"{path}: another published form of the '{source.name}' data, which no hash can check"
-        )
     return _valid_cases(path, read_records(path), build, prefix)
 
 
@@ -637,48 +631,14 @@ def read_own(
     return _valid_cases(path, (rows, unparsed), build, path.stem)
 
 
-_TEXT_BESIDE = frozenset(
-    [
-        "system",
-        "system_prompt",
-        "system_message",
-        "sys_prompt",
-        "developer",
-        "developer_message",
-        "instructions",
-        "persona",
-        "history",
-        "chat_history",
-        "previous_messages",
-        "turns",
-        "chat",
-        "conversation",
-        "dialogue",
-        "dialog",
-        "context",
-        "document",
-        "documents",
-        "passage",
-        "passages",
-    ]
+_TEXT_BESIDE = word_set(
+    "system system_prompt system_message sys_prompt developer developer_message instructions"
+    " persona history chat_history previous_messages turns chat conversation dialogue dialog"
+    " context document documents passage passages"
 )
-_NO_TEXT = frozenset(
-    [
-        "image",
-        "images",
-        "image_url",
-        "image_urls",
-        "image_path",
-        "audio",
-        "video",
-        "videos",
-        "attachment",
-        "attachments",
-        "files",
-        "tools",
-        "tool_calls",
-        "functions",
-    ]
+_NO_TEXT = word_set(
+    "image images image_url image_urls image_path audio video videos attachment attachments files"
+    " tools tool_calls functions"
 )
 """Columns that are part of what a user asks, as other tools name them.
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
+from urs_inspect._util import word_set
 from urs_inspect.judging._failures import FailureMode, JudgeFailure
-from urs_inspect.judging._objects import NESTED_KEYS, Span, read_pairs, spans, word_set
+from urs_inspect.judging._objects import NESTED_KEYS, Span, read_pairs, spans
 from urs_inspect.judging._sanitize import decoded
 from urs_inspect.rubrics import normalise_key
 

@@ -8,11 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, cast
 
-
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
-
+from urs_inspect._util import word_set
 
 _BRACE = re.compile(r"[{}｛｝]")
 _BRACE_OR_STRING = re.compile(

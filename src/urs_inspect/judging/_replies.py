@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from urs_inspect._util import word_set
 from urs_inspect.judging._failures import JudgeFailure
-from urs_inspect.judging._objects import Span, read_pairs, spans, unwrap, word_set
+from urs_inspect.judging._objects import Span, read_pairs, spans, unwrap
 from urs_inspect.judging._score_reply import read_number, shown, without_record
 from urs_inspect.rubrics import normalise_key
 

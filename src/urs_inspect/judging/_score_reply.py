@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from urs_inspect._util import word_set
 from urs_inspect.judging._failures import JudgeFailure, ScoreRecord
 from urs_inspect.judging._keys import ANALYSIS, holds_key
 from urs_inspect.judging._objects import (
@@ -16,7 +17,6 @@ from urs_inspect.judging._objects import (
     read_pairs,
     spans,
     unwrap,
-    word_set,
 )
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric, normalise_key
 

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from urs_inspect._util import word_set
 from urs_inspect.judging._failures import JudgeFailure
-from urs_inspect.judging._objects import Pairs, json_objects, word_set
+from urs_inspect.judging._objects import Pairs, json_objects
 from urs_inspect.judging._score_reply import shown, without_record
 from urs_inspect.rubrics import normalise_key
 

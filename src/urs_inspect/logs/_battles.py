@@ -165,9 +165,7 @@ def _texts(given: object, place: str) -> dict[str, str]:
         return {}
     if not isinstance(given, dict):
         raise InputError(f"{place}: must be a mapping of names to texts")
-    return {
-        str(name): _LEFT_OUT if value is None else str(value) for name, value in given.items()
-    }
+    return {str(name): _LEFT_OUT if value is None else str(value) for name, value in given.items()}
 
 
 _BETWEEN = "-vs-"
@@ -473,9 +471,7 @@ def styles_of(votes: Sequence[Vote], features: Sequence[str], named: Sequence[st
     All must have responses if there are any features; `named` is where the votes come from.
     """
     known = [
-        vote.responses
-        for vote in votes
-        if all(isinstance(text, str) for text in vote.responses)
+        vote.responses for vote in votes if all(isinstance(text, str) for text in vote.responses)
     ]
     bare = len(votes) - len(known)
     if features and bare:

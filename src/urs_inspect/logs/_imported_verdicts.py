@@ -365,9 +365,7 @@ def pairs_of(verdicts: Iterable[ImportedVerdict], ids: Mapping[str, str]) -> Pai
 def _refuse_two_labels(pairs: Pairs) -> None:
     """Refuse pairs that have different labels in different rows."""
     twice = [
-        ballot
-        for ballot, given in pairs.values()
-        if len({one.label for one in given} - {None}) > 1
+        ballot for ballot, given in pairs.values() if len({one.label for one in given} - {None}) > 1
     ]
     if twice:
         raise InputError(

@@ -8,9 +8,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from inspect_ai.event import ModelEvent
-from urs_inspect._util import choices
 from inspect_ai.log import EvalLog
 from inspect_ai.scorer import Score
+
+from urs_inspect._util import choices
 
 CREATED = "created"
 FILE = "file"

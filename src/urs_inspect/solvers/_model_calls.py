@@ -26,7 +26,7 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError
 
 from urs_inspect._arguments import Structured
-from urs_inspect._util import CallFailed, InputError
+from urs_inspect._util import CallFailed, InputError, word_set
 from urs_inspect.judging._ask import (
     UNKNOWN,
     CallsStopped,
@@ -98,37 +98,13 @@ class JudgeOutput:
     asked_again: bool = False
 
 
-REMOTE = frozenset(
-    [
-        "anthropic",
-        "azureai",
-        "bedrock",
-        "cloudflare",
-        "deepseek",
-        "fireworks",
-        "google",
-        "groq",
-        "hf-inference-providers",
-        "litellm-proxy",
-        "llama-cpp-python",
-        "meta",
-        "mistral",
-        "moonshot",
-        "ollama",
-        "openai",
-        "openai-api",
-        "openrouter",
-        "perplexity",
-        "sambanova",
-        "sglang",
-        "together",
-        "vllm",
-    ]
+REMOTE = word_set(
+    "anthropic azureai bedrock cloudflare deepseek fireworks google groq hf-inference-providers"
+    " litellm-proxy llama-cpp-python meta mistral moonshot ollama openai openai-api openrouter"
+    " perplexity sambanova sglang together vllm"
 )
 """Providers of the harness that ask a server, and record the request with every parameter of it."""
-_NO_PARAMETERS = frozenset(
-    {"messages", "contents", "input", "tools", "response_format", "response_schema", "text"}
-)
+_NO_PARAMETERS = word_set("messages contents input tools response_format response_schema text")
 """Parts of a request in which the word `temperature` would mean something else."""
 _REFUSALS: Mapping[int, str] = {
     401: "not authorized; check its API key",
@@ -139,14 +115,8 @@ _KEY_REFUSED = re.compile(r"api[ _]key|authentication", re.IGNORECASE)
 """Text of a bad request (400) that is refused for its API key, as by Google."""
 _ARRIVED = frozenset({"content_filter", "model_length", "max_tokens"})
 """Why a reply ended that did arrive; some clients put an error beside it."""
-_NO_CONNECTION = frozenset(
-    {
-        "ConnectionRefusedError",
-        "gaierror",
-        "ConnectError",
-        "ClientConnectorError",
-        "EndpointConnectionError",
-    }
+_NO_CONNECTION = word_set(
+    "ConnectionRefusedError gaierror ConnectError ClientConnectorError EndpointConnectionError"
 )
 """Names of errors, since each client library has its own: of Python (2), httpx, aiohttp,
 botocore.
