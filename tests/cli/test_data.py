@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, Said
-from tests.telling import tells
 from urs_inspect.datasets import SOURCES, URS
 from urs_inspect.datasets._sources import sha256_of
 
-FLASK, ALPACA = SOURCES["flask"], SOURCES["alpaca_eval"]
+FLASK = SOURCES["flask"]
 
 
 def verify(run: Run, name: str, code: int) -> str:
@@ -24,7 +23,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's directory of data, with files that are others than the published ones."""
     folder = tmp_path / "mine"
     monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(folder))
-    for source in (URS, FLASK, ALPACA):
+    for source in (URS, FLASK):
         (folder / source.path).parent.mkdir(parents=True, exist_ok=True)
         (folder / source.path).write_text('[{"instruction": "Why?"}]')
     return folder
@@ -53,13 +52,9 @@ def test_verify_fails_for_a_damaged_copy_and_shows_both_hashes(run: Run, tmp_pat
     assert "damaged" in output and URS.sha256 in output and sha256_of(copy) in output
 
 
-def test_wrong_files_of_the_user_are_named_and_other_published_forms_are_not_wrong(
-    run: Run, mine: Path
-) -> None:
+def test_wrong_files_of_the_user_are_named(run: Run, mine: Path) -> None:
     assert str(mine / URS.path) in verify(run, "", 1)
     assert f"expected git id {FLASK.git_id}" in verify(run, "flask", 1)
-    other = verify(run, "alpaca_eval", 0)
-    assert tells(other, "no hash") and sha256_of(mine / ALPACA.path) in other
 
 
 def test_unknown_name_is_refused_with_those_that_exist(refused: Said) -> None:

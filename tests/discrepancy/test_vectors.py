@@ -1,4 +1,4 @@
-"""Vectors in blocks: halves are widened exactly, products are right, and rounding stays below its
+"""Vectors in blocks: products are right, and rounding stays below its
 bound.
 """
 
@@ -10,35 +10,26 @@ import numpy as np
 import pytest
 
 from urs_inspect.discrepancy._vectors import (
-    MAX_SQUARE,
+    Singles,
     cosine_error,
     give_back,
+    in_blocks,
     products,
     unit,
-    widen,
 )
 
 
-def test_every_finite_half_is_widened_exactly() -> None:
-    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
-    finite = np.isfinite(halves)
-    out = np.empty(2**16, np.float32)
-    widen(halves, out)
-    assert np.array_equal(
-        out[finite].view(np.int32), halves[finite].astype(np.float32).view(np.int32)
-    )
-    assert (
-        np.abs(out[~finite]) >= 2.0**16
-    ).all()  # an infinite or undefined half is seen by its square
-    assert (out[~finite].astype(np.float64) ** 2 > MAX_SQUARE).all()
-
-
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_any_type_is_widened(dtype: type) -> None:
-    rows: Any = np.random.default_rng(0).standard_normal((5, 7)).astype(dtype)
-    for out in (np.empty((5, 7), np.float32), np.empty((5, 2, 7), np.float32)[:, 1]):
-        widen(rows, out)
-        assert np.array_equal(out, rows.astype(np.float32))
+@pytest.mark.parametrize("workers", [1, 2])
+def test_blocks_hold_all_rows_of_all_arrays_side_by_side(dtype: type, workers: int) -> None:
+    arrays: Any = np.random.default_rng(0).standard_normal((2, 11, 7)).astype(dtype)
+    found = np.zeros((11, 2, 7), np.float32)
+
+    def use(start: int, stop: int, block: Singles) -> None:
+        found[start:stop] += block
+
+    in_blocks(list(arrays), 2, 5, use, workers)
+    assert np.array_equal(found, arrays.astype(np.float32).swapaxes(0, 1))
 
 
 @pytest.mark.parametrize(

@@ -459,15 +459,12 @@ def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:
     The `width` (1 or more) places above and below it in a ranking from the best to the worst, the
     target included.
     """
-    names = list(ranking)
-    if target not in names:
-        raise InputError(f"target '{target}' is not in the ranking; allowed: {choices(names)}")
+    if target not in ranking:
+        raise InputError(f"target '{target}' is not in the ranking; allowed: {choices(ranking)}")
     if width < 1:
         raise InputError(f"width around '{target}' is {width}; allowed: 1 or more")
-    place = names.index(target)
-    first = max(0, place - width)
-    last = place + width
-    return tuple(names[first : last + 1])
+    place = list(ranking).index(target)
+    return tuple(ranking[max(0, place - width) : place + width + 1])
 
 
 def _limits(items: int | Mapping[Pair, int] | None, players: Sequence[str]) -> dict[Pair, float]:
@@ -483,9 +480,4 @@ def _limits(items: int | Mapping[Pair, int] | None, players: Sequence[str]) -> d
     if not items:
         raise InputError("no pair of models to compare")
     counts = {frozenset(pair): float(count) for pair, count in items.items()}
-    limits: dict[Pair, float] = {}
-    for pair in pairs:
-        count = counts.get(frozenset(pair))
-        if count is not None:
-            limits[pair] = count
-    return limits
+    return {pair: counts[frozenset(pair)] for pair in pairs if frozenset(pair) in counts}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, TypedDict, Unpack, get_args
 
 from urs_inspect._util import InputError, choices
+from urs_inspect.datasets._rows import read_table, refuse
 
 Choice = Literal["a", "b", "tie", "cannot_tell"]
 """What a voter can choose about the two responses of a ballot."""
@@ -122,15 +123,11 @@ class Ballot:
             raise InputError(
                 f"{place}: missing {choices(missing)}; a ballot needs {choices(_REQUIRED)}"
             )
-        known: dict[str, str] = {}
-        for field_of_ballot in fields(cls):
-            key = field_of_ballot.name
-            if key not in values:
-                continue
-            value = values[key]
+        names = [own.name for own in fields(cls)]
+        known: dict[str, str] = {key: values[key] for key in names if key in values}
+        for key, value in known.items():
             if not isinstance(value, str):
                 raise InputError(f"{place}: {key} must be text, got {type(value).__name__}")
-            known[key] = value
         own_id = ballot_id(known["instruction_id"], known["model_a"], known["model_b"])
         known.setdefault("id", own_id)
         try:
@@ -141,27 +138,11 @@ class Ballot:
 
 def read_ballots(path: Path) -> tuple[Ballot, ...]:
     """Read ballots from a file with one JSON object per line; blank lines are ignored."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot read the ballots '{path}': {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: byte {error.start} is not UTF-8; allowed: JSON Lines in UTF-8"
-        ) from None
-    objects: list[tuple[str, Any]] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        place = f"{path}: line {number}"
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{place}: not JSON: {error}") from None
-        objects.append((place, values))
-    if not objects:
+    rows, errors = read_table(path, ())
+    refuse(errors)
+    if not rows:
         raise InputError(f"{path}: no ballot; one JSON object per line is expected")
-    return collect_ballots(objects)
+    return collect_ballots((f"{path}: {row.place}", row.values) for row in rows)
 
 
 def collect_ballots(objects: Iterable[tuple[str, Any]]) -> tuple[Ballot, ...]:

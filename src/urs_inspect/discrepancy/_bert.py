@@ -69,13 +69,9 @@ class BertEncoder:
             raise InputError(
                 f"similarity '{name}': cannot read {folder}: {' '.join(str(error).split())}"
             ) from error
-        self._weights: dict[str, Singles] = {}
-        for key, values in weights.items():
-            is_float = values.dtype.kind == "f"
-            singles = values
-            if is_float:
-                singles = values.astype(np.float32)
-            self._weights[key.removeprefix("bert.")] = singles
+        self._weights: dict[str, Singles] = {
+            key.removeprefix("bert."): values.astype(np.float32) for key, values in weights.items()
+        }
         self._layers = int(config["num_hidden_layers"])
         self._heads = int(config["num_attention_heads"])
         self._epsilon = float(config["layer_norm_eps"])
@@ -89,11 +85,8 @@ class BertEncoder:
 
     def encode(self, texts: Sequence[str]) -> Singles:
         """Means over the tokens, of length 1, shape (n, d), as sentence-transformers makes them."""
-        means = []
-        for text in texts:
-            tokens = self._tokenizer.encode(text).ids
-            means.append(self._run(tokens).mean(axis=0))
-        return unit(np.stack(means))
+        states = [self._run(self._tokenizer.encode(text).ids) for text in texts]
+        return unit(np.stack([state.mean(axis=0) for state in states]))
 
     def token_vectors(self, texts: Sequence[str]) -> list[Singles]:
         """Vectors of length 1 of each text's tokens, without special ones, shape (tokens, d)."""
@@ -228,10 +221,8 @@ class BertScore:
         """F1 of each pair of texts, shape (n,); NaN where a text has no token."""
         texts = list(dict.fromkeys([*first, *second]))
         vectors = dict(zip(texts, self._encoder.token_vectors(texts), strict=True))
-        values = []
-        for one, other in zip(first, second, strict=True):
-            values.append(bert_score_f1(vectors[one], vectors[other]))
-        return np.array(values, np.float64)
+        pairs = zip(first, second, strict=True)
+        return np.array([bert_score_f1(vectors[one], vectors[other]) for one, other in pairs])
 
 
 class TransformersTokens:

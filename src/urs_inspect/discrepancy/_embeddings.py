@@ -196,9 +196,8 @@ class OpenAIEmbeddings:
             )
         address = base_url or os.environ.get("OPENAI_BASE_URL") or ""
         self.model = model
-        self.name = f"openai/{model}"
-        if address:
-            self.name += f"@{address.rstrip('/')}"
+        at = f"@{address.rstrip('/')}" if address else ""
+        self.name = f"openai/{model}{at}"
         self._batch = batch
         self._connections = connections
         self._client = client or _client(address, self.name)
@@ -206,9 +205,8 @@ class OpenAIEmbeddings:
 
     def encode(self, texts: Sequence[str]) -> Singles:
         """Vectors of length 1, shape (n, d), float32, in the order of the texts."""
-        batches = []
-        for start in range(0, len(texts), self._batch):
-            batches.append(texts[start : start + self._batch])
+        starts = range(0, len(texts), self._batch)
+        batches = [texts[start : start + self._batch] for start in starts]
         self._shortened = 0
         with ThreadPoolExecutor(self._connections) as pool:
             parts = list(pool.map(self._embed, batches))

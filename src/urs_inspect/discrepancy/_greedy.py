@@ -53,15 +53,13 @@ def contenders(found: Iterable[tuple[Selected, Any]]) -> list[tuple[Selected, An
         selected, _ = proposal
         return selected.objective, selected.id
 
-    kept: list[tuple[Selected, Any]] = []
-    for proposal in sorted(found, key=objective_and_id):
-        if not kept:
-            kept.append(proposal)
-            continue
-        objective, name = objective_and_id(proposal)
-        lowest, _ = objective_and_id(kept[0])
-        _, last_name = objective_and_id(kept[-1])
-        if objective <= lowest + _TIE and name < last_name:
+    first, *others = sorted(found, key=objective_and_id)
+    kept = [first]
+    for proposal in others:
+        selected, _ = proposal
+        best, _ = kept[0]
+        last, _ = kept[-1]
+        if selected.objective <= best.objective + _TIE and selected.id < last.id:
             kept.append(proposal)
     return kept
 
@@ -199,14 +197,9 @@ class PairGreedy:
 
     def _decide(self, candidates: Items) -> list[Choice]:
         """Those with the smallest objectives in float64."""
-        responses = []
-        instructions = []
-        for start in range(0, len(candidates), _EXACT):
-            response, instruction = self._terms(candidates[start : start + _EXACT])
-            responses.append(response)
-            instructions.append(instruction)
-        response = np.concatenate(responses)
-        instruction = np.concatenate(instructions)
+        starts = range(0, len(candidates), _EXACT)
+        terms = [self._terms(candidates[start : start + _EXACT]) for start in starts]
+        response, instruction = map(np.concatenate, zip(*terms, strict=True))
         objective = response + self._lam * instruction
         tied = np.flatnonzero(objective <= objective.min() + _TIE)
         proposals = []
@@ -230,10 +223,8 @@ class PairGreedy:
         if not self.chosen:
             return response, np.zeros(len(candidates))
         rows = self._instructions.exact_rows(candidates)
-        similar = []
-        for _, vector in self.chosen:
-            cosines = (rows * vector).sum(axis=1)
-            similar.append(np.clip(cosines, -1.0, 1.0))
+        cosines = [(rows * vector).sum(axis=1) for _, vector in self.chosen]
+        similar = np.clip(cosines, -1.0, 1.0)
         to_set = np.max(similar, axis=0)
         if self._mean:
             # One after the other: the order in which numpy adds up depends on the number of

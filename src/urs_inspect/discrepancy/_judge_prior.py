@@ -233,16 +233,17 @@ class JudgePrior:
         weight, share = logistic(odds).tolist()
         if share < _SWITCH:
             share = 0.0
-        accounts = []
-        for fit in (judged, alone):
-            accounts.append(Posterior(fit.strengths, fit.covariance * dispersion, dispersion))
+        accounts = tuple(
+            Posterior(fit.strengths, fit.covariance * dispersion, dispersion)
+            for fit in (judged, alone)
+        )
         covariance = share * judged.covariance + (1 - share) * alone.covariance
         return WeighedPosterior(
             strengths=share * judged.strengths + (1 - share) * alone.strengths,
             covariance=covariance * dispersion,
             dispersion=dispersion,
             weight=weight,
-            accounts=tuple(accounts),
+            accounts=accounts,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -313,9 +314,8 @@ def rank_with_prior(
     ratings = on_scale(strengths)[:, order]
     places = (-ratings).argsort(axis=1).argsort(axis=1)
     best, worst = percentile_bounds(1 + places, level)
-    ranks = []
-    for rank, (low, high) in enumerate(zip(best, worst, strict=True), start=1):
-        ranks.append(Rank(rank, math.floor(low), math.ceil(high)))
+    bounds = enumerate(zip(best, worst, strict=True), start=1)
+    ranks = tuple(Rank(rank, math.floor(low), math.ceil(high)) for rank, (low, high) in bounds)
     votes = [len(battles)] * len(order)
     how = Resampling(rounds, level, seed)
     rated = estimates(on_scale(belief.expected)[order], ratings, votes, votes, how, expanded=False)
@@ -323,7 +323,7 @@ def rank_with_prior(
     return WeighedRanking(
         players=tuple(prior.players[place] for place in order),
         ratings=rated,
-        ranks=tuple(ranks),
+        ranks=ranks,
         certainty=tuple(belief.certainty(neighbours).tolist()),
         weight=belief.weight,
         level=level,

@@ -162,11 +162,8 @@ class FixedOrder:
 
     def next(self, pair: Pair, chosen: Sequence[str]) -> Selected | None:
         """The first instruction in the order that is not chosen yet; similarities are not known."""
-        taken = set(chosen)
-        for name in self._orders[frozenset(pair)]:
-            if name not in taken:
-                return Selected(name, np.nan, np.nan, np.nan)
-        return None
+        left = [name for name in self._orders[frozenset(pair)] if name not in set(chosen)]
+        return Selected(left[0], np.nan, np.nan, np.nan) if left else None
 
 
 def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) -> dict[Pair, Mask]:
@@ -178,10 +175,10 @@ def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) ->
     if answers == AnswerFilter():  # counting words would be for nothing
         return masks
     words = {name: word_counts(texts) for name, texts in _answers(pool, pairs).items()}
-    kept = {}
-    for (one, other), mask in masks.items():
-        kept[one, other] = mask & answers.keeps(words[one], words[other])
-    return kept
+    return {
+        (one, other): mask & answers.keeps(words[one], words[other])
+        for (one, other), mask in masks.items()
+    }
 
 
 async def instruction_selector(
@@ -298,13 +295,12 @@ def divergence_order(pool: Pool, pair: Pair, mask: Mask, method: Method) -> tupl
     NaN is left out.
     """
     one, other = (pool.probabilities.get(name, {}) for name in pair)
-    values = {}
-    for name in compress(_ids(pool), mask):
-        value = divergence(one.get(name, ()), other.get(name, ()), method)
-        if not math.isnan(value):
-            values[name] = value
-    by_id = sorted(values)
-    return tuple(sorted(by_id, key=lambda name: -values[name]))
+    values = {
+        name: divergence(one.get(name, ()), other.get(name, ()), method)
+        for name in compress(_ids(pool), mask)
+    }
+    known = sorted(name for name, value in values.items() if not math.isnan(value))
+    return tuple(sorted(known, key=lambda name: -values[name]))
 
 
 def divergence(first: Sequence[float], second: Sequence[float], kind: Method) -> float:

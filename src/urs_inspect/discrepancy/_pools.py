@@ -9,8 +9,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets._rows import Fields, read_own
@@ -100,16 +102,14 @@ class Pool:
 
         `missing` ones never came, `empty` ones have no content.
         """
-        counts: dict[str, dict[str, int]] = {}
+        counts = {}
         for name in self.contestants:
-            answers = self.responses[name]
-            of_model = {"missing": 0, "empty": 0}
-            for item in self.instructions:
-                if item.id not in answers:
-                    of_model["missing"] += 1
-                elif not answers[item.id].strip():
-                    of_model["empty"] += 1
-            counts[name] = of_model
+            answers = [self.responses[name].get(item.id) for item in self.instructions]
+            missing = answers.count(None)
+            counts[name] = {
+                "missing": missing,
+                "empty": sum(not (text or "").strip() for text in answers) - missing,
+            }
         return counts
 
 
@@ -122,18 +122,15 @@ def usable_masks(pool: Pool, pairs: Iterable[Pair]) -> dict[Pair, Mask]:
     else; that a model answers nothing is counted, not compared. Equal answers are a tie that needs
     no judge. Pair -> shape (n,), in the order of the instructions.
     """
-    texts: dict[str, list[str]] = {}
+    texts: dict[str, npt.NDArray[Any]] = {}
     masks: dict[Pair, Mask] = {}
     for pair in pairs:
         for name in pair:
             if name not in texts:
-                texts[name] = [text.strip() for text in pool.answers(name)]
-        one, other = pair
-        usable = []
-        for mine, theirs in zip(texts[one], texts[other], strict=True):
-            has_content = bool(mine) and bool(theirs)
-            usable.append(has_content and mine != theirs)
-        masks[pair] = np.array(usable, np.bool_)
+                stripped = [text.strip() for text in pool.answers(name)]
+                texts[name] = np.array(stripped, dtype=object)
+        mine, theirs = (texts[name] for name in pair)
+        masks[pair] = (mine != "") & (theirs != "") & (mine != theirs)
     return masks
 
 
@@ -153,10 +150,10 @@ def short_pairs(pool: Pool, k: int, masks: Mapping[Pair, Mask]) -> str:
     """
     counts = {pair: int(mask.sum()) for pair, mask in masks.items()}
     short = [pair for pair, count in counts.items() if count < k]
-    parts = []
-    for pair in short[:_MAX_NAMED]:
-        one, other = pair
-        parts.append(f"{one} and {other}: {counts[pair]}{_why(pool, one, other)}")
+    parts = [
+        f"{one} and {other}: {counts[one, other]}{_why(pool, one, other)}"
+        for one, other in short[:_MAX_NAMED]
+    ]
     if len(short) > _MAX_NAMED:
         parts.append(f"and {len(short) - _MAX_NAMED} more pairs")
     return "; ".join(parts)
@@ -187,16 +184,11 @@ def _why(pool: Pool, one: str, other: str) -> str:
         for kind, number in lacking[name].items():
             if number:
                 parts.append(f"{number} {kind} of {name}")
-    same = 0
-    for mine, theirs in zip(pool.answers(one), pool.answers(other), strict=True):
-        words = mine.strip()
-        if words and words == theirs.strip():
-            same += 1
+    answers = zip(pool.answers(one), pool.answers(other), strict=True)
+    same = sum(bool(mine.strip()) and mine.strip() == theirs.strip() for mine, theirs in answers)
     if same:
         parts.append(f"{same} answered with equal words")
-    if not parts:
-        return ""
-    return f" ({', '.join(parts)})"
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 @dataclass(frozen=True)
@@ -254,10 +246,8 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
 
 def _first_of(fields: Fields, columns: Sequence[str]) -> str:
     """The text of the first of some columns that is not blank; empty if there is none."""
-    for column in columns:
-        if not fields.blank(column):
-            return fields.text(column)
-    return ""
+    given = [column for column in columns if not fields.blank(column)]
+    return fields.text(given[0]) if given else ""
 
 
 def draw_seeds(seeds: Sequence[PoolItem], limit: int | None, seed: int) -> list[PoolItem]:
@@ -384,15 +374,14 @@ class DistinctTexts:
         self._similarity = LexicalSimilarity()
         self._ids: list[str] = []
         self._equal: dict[str, str] = {}
-        self._room: Singles = np.empty((_BLOCK, self._similarity.width), np.float32)
+        self._vectors: Singles = np.empty((0, self._similarity.width), np.float32)
 
     def __len__(self) -> int:
         return len(self._ids)
 
     def take(self, texts: Mapping[str, str]) -> None:
         """Add texts by id as they are, even if they repeat each other."""
-        words = list(texts.values())
-        self._append(list(texts), words, self._similarity.encode(words))
+        self._append(texts, self._similarity.encode(list(texts.values())))
 
     def add(self, texts: Mapping[str, str]) -> dict[str, NearDuplicate]:
         """Add those texts (by id) that repeat no other text.
@@ -413,11 +402,11 @@ class DistinctTexts:
 
     def _add_block(self, ids: Sequence[str], texts: Sequence[str]) -> dict[str, NearDuplicate]:
         vectors = self._similarity.encode(texts)
-        known = vectors @ self._room[: len(self)].T
+        known = vectors @ self._vectors.T
         among = vectors @ vectors.T
         refused: dict[str, NearDuplicate] = {}
         equal = dict(self._equal)
-        taken = list[int]()
+        taken: list[int] = []
         for row, (name, text) in enumerate(zip(ids, texts, strict=True)):
             similarity = -1.0
             nearest = ""
@@ -437,20 +426,13 @@ class DistinctTexts:
             else:
                 equal[normalised(text)] = name
                 taken.append(row)
-        new_ids = [ids[row] for row in taken]
-        new_texts = [texts[row] for row in taken]
-        self._append(new_ids, new_texts, vectors[taken])
+        self._append({ids[row]: texts[row] for row in taken}, vectors[taken])
         return refused
 
-    def _append(self, ids: Sequence[str], texts: Sequence[str], vectors: Singles) -> None:
-        before = len(self)
-        after = len(self) + len(ids)
-        if after > len(self._room):
-            more = np.empty((after, self._room.shape[1]), np.float32)
-            self._room = np.concatenate([self._room[:before], more])
-        self._room[before:after] = vectors
-        self._ids += ids
-        for name, text in zip(ids, texts, strict=True):
+    def _append(self, texts: Mapping[str, str], vectors: Singles) -> None:
+        self._vectors = np.concatenate([self._vectors, vectors])
+        self._ids.extend(texts)
+        for name, text in texts.items():
             self._equal.setdefault(normalised(text), name)
 
 

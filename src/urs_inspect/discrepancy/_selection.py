@@ -5,6 +5,7 @@ The instructions on which two models differ most (MAD paper, Eqs. 1 and 2).
 
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -290,11 +291,9 @@ class Selector:
         with ThreadPoolExecutor(self._workers) as pool:
             proposals = list(pool.map(PairGreedy.propose, states.values()))
         # Single rows of each pair bring in many pages of memory-mapped files.
-        sources = {id(self._instructions.vectors): self._instructions.vectors}
-        for exact in self._exact.values():
-            if isinstance(exact, tuple):
-                sources |= {id(array): array for array in exact}
-        for array in sources.values():
+        pairs = [exact for exact in self._exact.values() if isinstance(exact, tuple)]
+        arrays = [self._instructions.vectors, *chain.from_iterable(pairs)]
+        for array in {id(array): array for array in arrays}.values():
             give_back(array, 0, len(array))
         return dict(zip(states, proposals, strict=True))
 
@@ -337,11 +336,10 @@ class Selector:
 
     def _chosen(self, items: Sequence[int]) -> list[Choice]:
         rows = self._instructions.exact_rows(np.array(items, np.intp))
-        chosen = []
-        for item, row in zip(items, rows, strict=True):
-            selected = Selected(self.ids[item], np.nan, np.nan, np.nan)
-            chosen.append((selected, row))
-        return chosen
+        return [
+            (Selected(self.ids[item], np.nan, np.nan, np.nan), row)
+            for item, row in zip(items, rows, strict=True)
+        ]
 
     def _mask(self, pair: Pair) -> Mask:
         """Which instructions are candidates for a known pair, shape (n,)."""
@@ -387,22 +385,17 @@ class Selector:
         """
         at_once = max(1, _AT_ONCE // len(self.ids))
         while True:
-            rows = {}
-            waiting = []
-            for state in states:
-                if state.needs:
-                    selected, row = state.needs[0]
-                    rows[selected.id] = row
-                    waiting.append((selected.id, state))
+            waiting = [(state.needs[0], state) for state in states if state.needs]
             if not waiting:
                 return
+            rows = {selected.id: row for (selected, row), _ in waiting}
             names = sorted(rows)[:at_once]
             targets = np.array([rows[name] for name in names], np.float32)
             similar = self._instructions.similarities(targets)
             similar_to = dict(zip(names, similar, strict=True))
-            for name, state in waiting:
-                if name in similar_to:
-                    state.fold(similar_to[name])
+            for (selected, _), state in waiting:
+                if selected.id in similar_to:
+                    state.fold(similar_to[selected.id])
 
 
 def merge(
@@ -430,10 +423,7 @@ def merge(
         active = {pair: chosen[pair] for pair, count in counts.items() if step < count}
         parts = list(propose(active))
         for pair, taken in active.items():
-            proposals: list[Choice] = []
-            for part in parts:
-                proposals.extend(part[pair])
-            best = contenders(proposals)[-1]
+            best = contenders(chain.from_iterable(part[pair] for part in parts))[-1]
             taken.append(best)
             selected[pair].append(best[0])
     return {pair: tuple(instructions) for pair, instructions in selected.items()}
@@ -484,13 +474,11 @@ def _checked_ids(ids: Sequence[str], size: int, instructions: Vectors) -> tuple[
         )
     if not size:
         raise InputError("the pool has no instructions; at least one is needed")
-    seen = set()
-    for name in ids:
-        if name in seen:
-            raise InputError(
-                f"instruction id '{name}' occurs more than once; each needs an id of its own"
-            )
-        seen.add(name)
+    [(name, count)] = Counter(ids).most_common(1)
+    if count > 1:
+        raise InputError(
+            f"instruction id '{name}' occurs more than once; each needs an id of its own"
+        )
     return tuple(ids)
 
 

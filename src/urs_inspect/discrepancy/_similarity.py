@@ -221,17 +221,11 @@ async def compare_answers(
                     f"'{name}' has {count} answers; needed are {len(mask)}, one per instruction,"
                     " blank if missing"
                 )
-        one, other = pair
-        items = []
-        first = []
-        second = []
-        for item in np.flatnonzero(mask).tolist():
-            answer = answers[one][item]
-            other_answer = answers[other][item]
-            if answer.strip() and other_answer.strip():
-                items.append(item)
-                first.append(answer)
-                second.append(other_answer)
+        one, other = (answers[name] for name in pair)
+        candidates_of_pair = np.flatnonzero(mask).tolist()
+        items = [item for item in candidates_of_pair if one[item].strip() and other[item].strip()]
+        first = [one[item] for item in items]
+        second = [other[item] for item in items]
         if isinstance(similarity, AskedSimilarity):
             values = await similarity.ask(first, second)
         else:

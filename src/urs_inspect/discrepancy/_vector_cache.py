@@ -91,7 +91,7 @@ class VectorCache:
             return np.full(len(texts), -1, np.intp)
         with self._keys.open("rb") as file:
             known = np.frombuffer(file.read(count * _KEY), f"S{_KEY}")
-        wanted = np.frombuffer(b"".join(_text_key(text) for text in texts), f"S{_KEY}")
+        wanted = np.frombuffer(b"".join(map(_text_key, texts)), f"S{_KEY}")
         order = np.argsort(known, kind="stable")
         places = np.searchsorted(known, wanted, sorter=order)
         rows = order[np.minimum(places, len(known) - 1)]

@@ -24,41 +24,11 @@ Mask = npt.NDArray[np.bool_]
 Pair = tuple[str, str]
 """Names of two models; similarity does not depend on their order."""
 
-MAX_SQUARE = 2.0**31
-"""Squared length that no vector of a text has.
-
-`widen` maps an infinite or undefined half to 2^16 or more, so that the square of a vector that
-holds one lies above.
-"""
-
 _UNIT_ROUNDOFF = 2.0**-24
 """Of float32."""
 _TOGETHER = 8
 _SERIAL = 200_000
 """Multiplications that OpenBLAS does without threads; it starts them above 262,144."""
-_SIGN_AND_VALUE = np.int32(-0x70002000)  # 0x8fffe000
-_REBIAS = np.float32(2.0**112)  # exponent bias of float32 less that of float16
-
-
-def widen(block: Vectors, out: Singles) -> None:
-    """Copy vectors into a float32 buffer of the same shape (..., d).
-
-    Halves go through integer operations, several times faster than numpy's own conversion and exact
-    for finite values.
-    """
-    if block.dtype != np.float16 or not out.flags.c_contiguous:
-        np.copyto(out, block, casting="same_kind")
-        return
-    np.copyto(out.view(np.int32), block.view(np.int16))  # the sign fills the upper half
-    _widen_bits(out)
-
-
-def _widen_bits(out: Singles) -> None:
-    """Turn the bits of halves, sign-extended to 32, into float32 in place."""
-    bits = out.view(np.int32)
-    np.left_shift(bits, 13, out=bits)
-    np.bitwise_and(bits, _SIGN_AND_VALUE, out=bits)
-    np.multiply(out, _REBIAS, out=out)
 
 
 def cosine_error(dimensions: int) -> float:
@@ -71,15 +41,13 @@ def cosine_error(dimensions: int) -> float:
     """
     worst_case = 3.0 * dimensions
     likely = 16.0 * math.sqrt(dimensions)
-    roundings = min(worst_case, likely) + 16.0
-    return roundings * _UNIT_ROUNDOFF
+    return (min(worst_case, likely) + 16.0) * _UNIT_ROUNDOFF
 
 
 def unit(vectors: Singles) -> Singles:
     """Vectors of length 1, shape (n, d); zero ones stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    zeros = np.zeros_like(vectors)
-    divided = np.divide(vectors, lengths, out=zeros, where=lengths > 0)
+    divided = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return np.asarray(divided, np.float32)
 
 
@@ -119,13 +87,11 @@ def give_back(array: Any, start: int, stop: int) -> None:
         return
     offset = array.ctypes.data - np.frombuffer(mapped, np.uint8).ctypes.data
     row = array.strides[0]
-    first_byte = offset + start * row
-    last_byte = offset + stop * row
+    end = offset + stop * row
     # Advice begins at a page.
-    first_page = math.ceil(first_byte / mmap.PAGESIZE)
-    begin = first_page * mmap.PAGESIZE
-    if last_byte > begin:
-        mapped.madvise(mmap.MADV_DONTNEED, begin, last_byte - begin)
+    begin = math.ceil((offset + start * row) / mmap.PAGESIZE) * mmap.PAGESIZE
+    if end > begin:
+        mapped.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
 _ANSWER_BLOCK = 1 << 20
@@ -140,7 +106,7 @@ class ResponseSimilarities:
 
     pairs: tuple[Pair, ...]
     values: Singles  # shape (P, n); NaN where an answer has no vector, that is, a zero one
-    unusable: Mask  # whether a vector is not finite, or longer than 46,000, shape (N, n), by model
+    unusable: Mask  # whether a vector is not finite, shape (N, n), by model
     models: tuple[str, ...]
 
     def of(self, pair: Pair) -> Singles:
@@ -168,22 +134,43 @@ def response_similarities(
     in_block = _ANSWER_BLOCK // max(1, len(models) * width)
     rows = max(1, min(in_block, _ANSWER_SHARE))
 
-    def sweep(begin: int) -> None:
-        end = min(begin + _ANSWER_SHARE, size)
-        buffer = np.empty((rows, len(models), width), np.float32)
+    def put(start: int, stop: int, block: Singles) -> None:
+        cosines, bad = _cosines(block, first, second)
+        values[:, start:stop] = cosines.T
+        unusable[:, start:stop] = bad.T
+
+    in_blocks(vectors, rows, _ANSWER_SHARE, put, workers)
+    return ResponseSimilarities(tuple(pairs), values, unusable, models)
+
+
+def in_blocks(
+    arrays: Sequence[Vectors],
+    rows: int,
+    share: int,
+    use: Callable[[int, int, Singles], None],
+    workers: int | None,
+) -> None:
+    """Show some rows of all arrays side by side to a function at a time, as float32.
+
+    It gets the first and the last row, and a block of shape (rows, arrays, width). A worker takes
+    `share` rows at a time; by default there is one per processor.
+    """
+    size, width = arrays[0].shape
+
+    def run(begin: int) -> None:
+        end = min(begin + share, size)
+        buffer = np.empty((min(rows, end - begin), len(arrays), width), np.float32)
         for start in range(begin, end, rows):
             stop = min(start + rows, end)
             block = buffer[: stop - start]
-            _fill(block, vectors, start, stop)
-            cosines, bad = _cosines(block, first, second)
-            values[:, start:stop] = cosines.T
-            unusable[:, start:stop] = bad.T
-        for array in vectors:
+            for place, array in enumerate(arrays):
+                block[:, place] = array[start:stop]
+            use(start, stop, block)
+        for array in arrays:
             give_back(array, begin, end)
 
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-        list(pool.map(sweep, range(0, size, _ANSWER_SHARE)))
-    return ResponseSimilarities(tuple(pairs), values, unusable, models)
+        list(pool.map(run, range(0, size, share)))
 
 
 def _cosines(block: Singles, first: Items, second: Items) -> tuple[Singles, Mask]:
@@ -195,22 +182,10 @@ def _cosines(block: Singles, first: Items, second: Items) -> tuple[Singles, Mask
         gram = np.matmul(block, block.transpose(0, 2, 1))
         squares = np.diagonal(gram, axis1=1, axis2=2)
         scales = 1.0 / np.sqrt(squares)
-        unusable = ~(squares < MAX_SQUARE)
+        unusable = ~np.isfinite(squares)
         scales[unusable | (squares == 0)] = np.nan
         cosines = gram[:, first, second] * scales[:, first] * scales[:, second]
     return cosines, unusable
-
-
-def _fill(block: Singles, vectors: Sequence[Vectors], start: int, stop: int) -> None:
-    """Put the vectors of some instructions side by side: shape (instructions, models, width)."""
-    if all(array.dtype == np.float16 for array in vectors) and block.flags.c_contiguous:
-        bits = block.view(np.int32)
-        for place, array in enumerate(vectors):
-            np.copyto(bits[:, place], array[start:stop].view(np.int16))
-        _widen_bits(block)
-        return
-    for place, array in enumerate(vectors):
-        widen(array[start:stop], block[:, place])
 
 
 def check_shapes(responses: Mapping[str, Vectors], models: Sequence[str]) -> tuple[int, int]:
@@ -279,8 +254,7 @@ class InstructionVectors:
         self.size = int(vectors.shape[0])
         self.width = int(vectors.shape[1])
         self.error = cosine_error(self.width)
-        self._rows = max(1, _BLOCK // self.width)
-        self._workers = workers or os.cpu_count() or 1
+        self._workers = workers
         self._scales = self._inverse_lengths()
 
     def similarities(self, targets: Singles) -> Singles:
@@ -299,11 +273,7 @@ class InstructionVectors:
 
     def unit_rows(self, items: Items) -> Singles:
         """Vectors of some instructions, of length 1, shape (m, d), float32."""
-        rows = self.vectors[items]
-        out = np.empty(rows.shape, np.float32)
-        widen(rows, out)
-        out *= self._scales[items][:, None]
-        return out
+        return self.vectors[items].astype(np.float32) * self._scales[items][:, None]
 
     def exact_rows(self, items: Items) -> Floats:
         """Vectors of some instructions, of length 1, shape (m, d); equal rows stay equal."""
@@ -313,19 +283,12 @@ class InstructionVectors:
 
     def _sweep(self, use: Callable[[int, int, Singles], None]) -> None:
         """Show all vectors to a function, block by block, as float32."""
+        rows = max(1, _BLOCK // self.width)
 
-        def run(begin: int) -> None:
-            end = min(begin + _SHARE * self._rows, self.size)
-            buffer = np.empty((min(self._rows, end - begin), self.width), np.float32)
-            for start in range(begin, end, self._rows):
-                stop = min(start + self._rows, end)
-                block = buffer[: stop - start]
-                widen(self.vectors[start:stop], block)
-                use(start, stop, block)
-            give_back(self.vectors, begin, end)
+        def use_only(start: int, stop: int, block: Singles) -> None:
+            use(start, stop, block[:, 0])
 
-        with ThreadPoolExecutor(self._workers) as pool:
-            list(pool.map(run, range(0, self.size, _SHARE * self._rows)))
+        in_blocks([self.vectors], rows, _SHARE * rows, use_only, self._workers)
 
     def _inverse_lengths(self) -> Singles:
         squares = np.empty(self.size, np.float32)
@@ -335,7 +298,7 @@ class InstructionVectors:
                 np.einsum("nd,nd->n", block, block, out=squares[start:stop])
 
         self._sweep(put)
-        bad = np.flatnonzero(~(squares < MAX_SQUARE))
+        bad = np.flatnonzero(~np.isfinite(squares))
         if len(bad):
             raise InputError(
                 f"{len(bad)} of {self.size} vectors of the instructions are not finite, the first"
