@@ -87,7 +87,7 @@ def test_a_ballot_that_would_turn_votes_round_is_refused(
         (b"\n{]\n", "line 2: not JSON"),
         (b"[1]\n", "line 1: not a JSON object"),
         (b"\xff\n", "byte 0 is not UTF-8"),
-        (b"[" * 100_000, "line 1: not JSON"),
+        (b"[" * 100_000, "line 1: not readable as JSON"),
         (None, r"no data file.*ballots\.jsonl"),
     ],
 )

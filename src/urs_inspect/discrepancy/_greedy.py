@@ -53,14 +53,11 @@ def contenders(found: Iterable[tuple[Selected, Any]]) -> list[tuple[Selected, An
         selected, _ = proposal
         return selected.objective, selected.id
 
-    first, *others = sorted(found, key=objective_and_id)
-    kept = [first]
-    for proposal in others:
-        selected, _ = proposal
-        best, _ = kept[0]
-        last, _ = kept[-1]
-        if selected.objective <= best.objective + _TIE and selected.id < last.id:
-            kept.append(proposal)
+    kept: list[tuple[Selected, Any]] = []
+    for selected, more in sorted(found, key=objective_and_id):
+        is_as_good = not kept or selected.objective <= kept[0][0].objective + _TIE
+        if is_as_good and (not kept or selected.id < kept[-1][0].id):
+            kept.append((selected, more))
     return kept
 
 
