@@ -143,6 +143,17 @@ class InputError(click.ClickException):
         return self.message
 
 
+@contextmanager
+def naming(argument: str) -> Iterator[None]:
+    """Have each `InputError` begin with the argument that it is about."""
+    try:
+        yield
+    except InputError as error:
+        if error.message.startswith(f"{argument}: "):
+            raise
+        raise InputError(f"{argument}: {error}") from error
+
+
 def choices(allowed: Iterable[object]) -> str:
     """Format allowed values for an error message, in their given order."""
     return ", ".join(str(value) for value in allowed)

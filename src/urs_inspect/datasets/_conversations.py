@@ -199,7 +199,7 @@ def _folded_marks() -> frozenset[str]:
 
 # --- messages as clients of models write them ---
 
-_KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, Kind] = {
     "image": "image",
     "image_url": "image",
     "input_image": "image",
@@ -214,6 +214,7 @@ _KINDS: Mapping[str, Kind] = {
     "tool_use": "tool_call",
     "tool_result": "tool_result",
 }
+"""Types of content, as clients of models write them, that are no text."""
 _ROLES: Mapping[str, Role] = {
     "system": "system",
     "developer": "system",
@@ -255,7 +256,7 @@ def _part(part: object) -> str | NotShown:
         raise ValueError(f"content {part!r} is no text")
     if isinstance(part.get("text"), str):
         return str(part["text"])
-    return NotShown(_KINDS.get(str(part.get("type")), "other"))
+    return NotShown(KINDS.get(str(part.get("type")), "other"))
 
 
 # --- messages in a user's file ---

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from urs_inspect._util import InputError, is_blank
+from urs_inspect._util import InputError, is_blank, naming
 from urs_inspect.datasets._conversations import NOT_SHOWN, Conversation
 from urs_inspect.judging._ask import UNKNOWN, Call, Message, Reply, Temperature, ask
 from urs_inspect.judging._failures import (
@@ -214,10 +214,8 @@ class AnswerJudging:
         self._builder = PromptBuilder(self.rubric)
         self._language: str | None = None
         if judge_language is not None:
-            try:
+            with naming("judge_language"):
                 self._language = self.rubric.language_code(str(judge_language))
-            except InputError as error:
-                raise InputError(f"judge_language: {error}") from error
         if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
             raise InputError(
                 f"judge attempts: must be a whole number of at least 1, got {attempts!r}"
@@ -308,17 +306,15 @@ class AnswerJudging:
         )
         return Judgement(
             judge=judge.name,
-            result=asked.result,
+            result=asked.read.result,
             reply=asked.reply,
             calls=asked.calls,
             temperature=judge.temperature,
             self_judged=judge.self_judged,
-            unkeyed=asked.unkeyed,
             temperature_sent=asked.temperature_sent,
             structured=asked.structured,
             asked_again=asked.asked_again,
-            near_key=asked.near_key,
-            several_records=asked.several_records,
+            **asked.read.marks,
         )
 
     def _combine(self, case: _Case, judgements: Sequence[Judgement]) -> Judged:
@@ -343,7 +339,7 @@ class AnswerJudging:
             return Judged(None, "grader_failed", explanation, failed)
         scores: dict[str, list[int]] = {FINAL: [record.final for record in records]}
         for criterion in self.rubric.intents[case.intent].criteria:
-            given = [record.criteria[criterion] for record in records]
+            given = (record.criteria[criterion] for record in records)
             scores[criterion] = [score for score in given if score is not None]
         return Judged(self._value(scores), None, explanation, metadata)
 
@@ -371,10 +367,8 @@ class AnswerJudging:
 
         A key that a later sample lacks would end a run after all was paid for.
         """
-        values: dict[str, float] = {}
-        for key in self.rubric.score_keys:
-            given = scores.get(key)
-            values[key] = math.nan
+        values = dict.fromkeys(self.rubric.score_keys, math.nan)
+        for key, given in scores.items():
             if given:
                 values[key] = sum(given) / len(given)
         return values

@@ -76,16 +76,12 @@ ResultT = TypeVar("ResultT")
 class Asked(Generic[ResultT]):
     """Result of asking one judge about one case."""
 
-    result: ResultT | JudgeFailure
+    read: Read[ResultT]  # from the last reply
     reply: str  # the last one
     calls: int
-    # whether the last reply has a record without the key, which counts or not
-    unkeyed: bool = False
-    temperature_sent: Temperature = UNKNOWN  # in the last request
-    structured: bool = False  # whether the last request had a schema of the reply
-    asked_again: bool = False  # because a reply could not be read, or lacked the key
-    near_key: bool = False
-    several_records: bool = False
+    temperature_sent: Temperature  # in the last request
+    structured: bool  # whether the last request had a schema of the reply
+    asked_again: bool  # because a reply could not be read, or lacked the key
 
 
 async def ask(
@@ -135,17 +131,7 @@ async def ask(
             break
         was_refused = True
         messages = messages_again(prompt, text, failure, again)
-    return Asked(
-        result=last.result,
-        reply=text,
-        calls=calls,
-        unkeyed=last.unkeyed,
-        temperature_sent=sent,
-        structured=structured,
-        asked_again=was_refused and calls > 1,
-        near_key=last.near_key,
-        several_records=last.several_records,
-    )
+    return Asked(last, text, calls, sent, structured, was_refused and calls > 1)
 
 
 def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:

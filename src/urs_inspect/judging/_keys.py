@@ -104,6 +104,15 @@ class Read(Generic[ResultT]):
     near_key: bool = False
     several_records: bool = False
 
+    @property
+    def marks(self) -> dict[str, bool]:
+        """All but the result, by name."""
+        return {
+            "unkeyed": self.unkeyed,
+            "near_key": self.near_key,
+            "several_records": self.several_records,
+        }
+
 
 def record_key(version: str, *materials: str) -> str:
     """The key that a judge must write into its record.

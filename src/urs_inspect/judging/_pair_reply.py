@@ -108,11 +108,8 @@ def reply_counts(readings: Mapping[str, Sequence[PairReading]]) -> dict[str, Any
     for judge, given in readings.items():
         written = [reading for reading in given if reading.reply and not reading.computed]
         by_judge |= counts_of(judge, written)
-    counts: dict[str, Any] = {}
-    for name in REPLY_COUNTS:
-        counts[name] = sum(getattr(reading, name) for reading in every)
-    counts[BY_JUDGE] = by_judge
-    return counts
+    counts = {name: sum(getattr(reading, name) for reading in every) for name in REPLY_COUNTS}
+    return {**counts, BY_JUDGE: by_judge}
 
 
 def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
@@ -133,13 +130,7 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
         detail = reply.error or "The call gave no reply."
         return reading({}, "call_failed", detail, reply=reply.reply)
     read = _read_keyed(reply.reply, reply.key, reply.asked, reply.needs_key)
-    reading = partial(
-        reading,
-        reply=reply.reply,
-        unkeyed=read.unkeyed,
-        near_key=read.near_key,
-        several_records=read.several_records,
-    )
+    reading = partial(reading, reply=reply.reply, **read.marks)
     if cut_off and len(reply.asked) == 1:
         return reading({}, cut_off.mode, cut_off.detail)
     if isinstance(read.result, JudgeFailure):
@@ -200,9 +191,7 @@ def compare_with_labels(labels: Mapping[str, str], readings: Sequence[PairReadin
 
     Labels are by dimension and `Overall`.
     """
-    asked = {OVERALL}
-    for reading in readings:
-        asked.update(reading.asked)
+    asked = {OVERALL}.union(*(reading.asked for reading in readings))
     kept = {name: label for name, label in labels.items() if name in asked}
     orders: dict[str, dict[str, str | None]] = {}
     for reading in readings:

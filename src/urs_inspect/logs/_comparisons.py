@@ -10,10 +10,10 @@ from typing import Any
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import Score
 
-from urs_inspect._util import InputError, counted
+from urs_inspect._util import InputError, counted, naming
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.discrepancy._judge_prior import JudgePrior
-from urs_inspect.logs._files import finished_logs
+from urs_inspect.logs._files import finished_headers, whole_logs
 from urs_inspect.logs._scores import last_score, value_of
 from urs_inspect.stats._battles import Battle, battles_of
 
@@ -39,7 +39,9 @@ def read_comparisons(
     """
     comparisons: dict[str, Comparison] = {}
     skipped: list[str] = []
-    for log in finished_logs([name], skipped, "mad"):
+    with naming(argument):
+        headers = finished_headers([name], skipped, "mad")
+    for log in whole_logs(headers, skipped):
         by_people = people and holds_choices(log, people=True)
         for sample in log.samples or []:
             if "ballot" not in sample.metadata:

@@ -9,7 +9,7 @@ from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError, choices, naming
 from urs_inspect.annotation._campaign import LOG_SUFFIXES
 from urs_inspect.datasets._references import (
     NO_ANSWER,
@@ -60,22 +60,25 @@ class _Reading:
     earlier: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
+def read_pool(
+    logs: Iterable[str], argument: str = "responses", *, same_references: bool = True
+) -> Pool:
     """Read the answers of several models to the same instructions from the logs of their runs.
 
     Logs of any task whose samples have one answer are read, such as `urs`, and logs of `mad`, where
     a sample holds the answers of all contestants. The first epoch of a sample counts, and the later
     one of two logs of one model. An answer that is missing, after an error or at a limit, has no
-    entry; the notes of the pool name skipped logs.
+    entry; the notes of the pool name skipped logs. Errors begin with the `argument`.
     """
     names = list(logs)
     reading = _Reading(same_references)
-    headers = finished_headers(names, reading.notes)
-    headers = without_checks_of_judges(headers, reading.notes)
-    for log in whole_logs(headers, reading.notes, without=ANSWERS_ONLY):
-        _add(reading, log)
-    if not reading.responses:
-        raise nothing_left("responses: no finished log with answers", names, reading.notes)
+    with naming(argument):
+        headers = finished_headers(names, reading.notes)
+        headers = without_checks_of_judges(headers, reading.notes)
+        for log in whole_logs(headers, reading.notes, without=ANSWERS_ONLY):
+            _add(reading, log)
+        if not reading.responses:
+            raise nothing_left("no finished log with answers", names, reading.notes)
     name, sha256 = reading.source or ("", "")
     return Pool(
         name=name,
@@ -137,7 +140,7 @@ def _check_source(reading: _Reading, log: EvalLog) -> None:
         reading.first_file = log.location
     elif source != reading.source:
         raise InputError(
-            f"responses: logs of different data cannot be compared: {reading.first_file} has"
+            f"logs of different data cannot be compared: {reading.first_file} has"
             f" {_words(reading.source)}, {log.location} has {_words(source)}"
         )
 
@@ -180,7 +183,7 @@ def _add_instruction(reading: _Reading, sample: EvalSample, file: str) -> None:
         what = "reference"
     if what:
         raise InputError(
-            f"responses: sample '{item.id}' has another {what} in {file} than in"
+            f"sample '{item.id}' has another {what} in {file} than in"
             f" {reading.first_file}; logs of different versions of the data cannot be compared"
         )
 
@@ -222,7 +225,8 @@ def read_references(place: str) -> References:
             f" ({choices(LOG_SUFFIXES)}), or a folder of logs"
         )
     skipped: list[str] = []
-    found = read_reference_logs([str(path)], skipped)
+    with naming("references"):
+        found = read_reference_logs([str(path)], skipped)
     for sentence in skipped:
         logger.warning(f"references: {sentence}")
     return found

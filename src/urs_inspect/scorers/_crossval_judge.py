@@ -54,18 +54,13 @@ def crossval_report() -> Metric:
                 if source == model and not facts.get(COPY):
                     own[evaluator][model].append(final)
                 reference_score = float(facts.get("reference_score", reference_score))
-        rows = {
-            f"{_short_first(name)} rating bias": bias_of_means(
-                list(map(mean, by_model.values())), reference_score
-            )
-            for name, by_model in sorted(own.items())
-        }
-        return {
-            **rows,
-            **{
-                f"{_short_first(name)} mean": mean(values) for name, values in sorted(given.items())
-            },
-        }
+        rows = {}
+        for name, by_model in sorted(own.items()):
+            means = list(map(mean, by_model.values()))
+            rows[f"{_short_first(name)} rating bias"] = bias_of_means(means, reference_score)
+        for name, values in sorted(given.items()):
+            rows[f"{_short_first(name)} mean"] = mean(values)
+        return rows
 
     return compute
 

@@ -68,10 +68,11 @@ def human_rating(ratings: Paths, model: Text | None = None) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score | None:
         name = model or str(state.model)
         text = text_digest(state.output.completion)
-        rated = []
-        for rating in given.get((str(state.sample_id), state.epoch, text), ()):
-            if rating.model == name or rating.model.startswith(f"{name} ("):
-                rated.append(rating)
+        rated = [
+            rating
+            for rating in given.get((str(state.sample_id), state.epoch, text), ())
+            if rating.model == name or rating.model.startswith(f"{name} (")
+        ]
         if not rated:
             return None
         by_rater = {rating.annotator: {FINAL: rating.final, **rating.criteria} for rating in rated}

@@ -92,14 +92,10 @@ def intent_judge(
         chosen = bound or [get_model()]
         if (not bound or tested in map(str, chosen)) and tested not in warned:
             warned.add(tested)
-            why = (
-                f"it is a model with the role '{role}'"
-                if bound
-                else f"no model has the role '{role}'"
-            )
+            whose = "it is a model with" if bound else "no model has"
             logger.warning(
-                f"{tested} JUDGES ITS OWN ANSWERS, because {why}; every score is marked"
-                f" self_judged. Name another judge with --model-role {role}=<model>."
+                f"{tested} JUDGES ITS OWN ANSWERS, because {whose} the role '{role}'; every score"
+                f" is marked self_judged. Name another judge with --model-role {role}=<model>."
             )
         return chosen
 
@@ -152,10 +148,7 @@ def judge_outcome() -> Scorer:
             return None
         facts = judged.metadata or {}
         outcome = str(facts.get("outcome", "unknown"))
-        kept = {}
-        for name in (BY_JUDGE, "criteria_missing"):
-            if facts.get(name):
-                kept[name] = facts[name]
+        kept = {name: facts[name] for name in (BY_JUDGE, "criteria_missing") if facts.get(name)}
         return Score(
             value={"outcome": outcome, **groups_of(state.metadata)},
             # The list of samples shows the answer of one scorer, and not always that of the judge.
@@ -231,24 +224,21 @@ class AnswerJudge:
         names_before = [name for name, _ in facts.get("judge_finals", ())]
         if not names_before:
             names_before = facts.get("judges_not_asked", names)
-        temperatures = [
-            _judge_config(model, self._temperature, self._cache).temperature for model in judges
-        ]
+        configs = [_judge_config(model, self._temperature, self._cache) for model in judges]
+        temperatures = [config.temperature for config in configs]
         asked_before = facts.get("judges") or ()
-        temperatures_before = [
-            judge.get("temperature_requested") for judge in asked_before
-        ] or temperatures
+        before = [judge.get("temperature_requested") for judge in asked_before]
         prompt = self._judging.prompt(_answer(state, target))
         sha256 = None if isinstance(prompt, JudgeFailure) else prompt.sha256
         compared = (
             ("judge", choices(names_before), choices(names)),
-            ("temperature", choices(temperatures_before), choices(temperatures)),
+            ("temperature", choices(before or temperatures), choices(temperatures)),
             ("prompt_sha256", facts.get("prompt_sha256", sha256), sha256),
         )
-        for what, before, now in compared:
-            if before != now:
+        for what, then, now in compared:
+            if then != now:
                 raise InputError(
-                    f"only_unscored: sample {state.sample_id} was judged with {what} {before}, not"
+                    f"only_unscored: sample {state.sample_id} was judged with {what} {then}, not"
                     f" {now}; scores of two settings do not mix. Give those of that log, or judge"
                     " all answers again"
                 )

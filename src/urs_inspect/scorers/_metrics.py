@@ -104,11 +104,9 @@ def defined(rows: Mapping[str, float], headline: str) -> _Rows:
     """Rows without those that are NaN, but with the headline: the harness looks for it, and warns
     if it is missing.
     """
-    kept = {}
-    for name, value in rows.items():
-        if name == headline or not math.isnan(value):
-            kept[name] = value
-    return kept
+    return {
+        name: value for name, value in rows.items() if name == headline or not math.isnan(value)
+    }
 
 
 def count_rows(prefix: str, names: Iterable[str]) -> _Rows:
@@ -131,12 +129,11 @@ def interval_rows(
     estimate = mean_interval(values, scale=scale, clusters=clusters)
     if math.isnan(estimate.low):
         return {name: estimate.value}
-    error = standard_error(values, clusters)
     return {
         name: estimate.value,
         "low": estimate.low,
         "high": estimate.high,
-        "stderr": error,
+        "stderr": standard_error(values, clusters),
     }
 
 
@@ -205,11 +202,10 @@ def group_finals(key: str, groups: list[str]) -> Metric:
     def compute(scores: list[SampleScore]) -> Value:
         if scores and not any(FINAL in value_of(score) for score in scores):
             return {}
-        rows = {}
-        for group in groups:
-            members = [score for score in scores if (score.sample_metadata or {}).get(key) == group]
-            rows[group] = mean(_known(map(final_of, members)))
-        return rows
+        finals: dict[object, list[float]] = defaultdict(list)
+        for score in scores:
+            finals[(score.sample_metadata or {}).get(key)].append(final_of(score))
+        return {group: mean(known(finals[group])) for group in groups}
 
     return compute
 
@@ -255,11 +251,9 @@ def epoch_deviation(finals: Iterable[tuple[str, float]]) -> float:
 def _add(rows: _Rows, label: str, groups: Mapping[str, Sequence[float]]) -> None:
     """Add the mean of each group that has values; a name that is taken gets the label before it."""
     for name, values in groups.items():
-        known = _known(values)
-        if not known:
-            continue
-        row = f"{label} {name}" if name in rows else name
-        rows[row] = mean(known)
+        given = known(values)
+        if given:
+            rows[f"{label} {name}" if name in rows else name] = mean(given)
 
 
 def _together(counts: Counter[str], kept: set[str] | None, name: str) -> Counter[str]:
@@ -271,5 +265,6 @@ def _together(counts: Counter[str], kept: set[str] | None, name: str) -> Counter
     return merged
 
 
-def _known(values: Iterable[float]) -> list[float]:
+def known(values: Iterable[float]) -> list[float]:
+    """The values that are not NaN."""
     return [value for value in values if not math.isnan(value)]

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from logging import getLogger
 from typing import Any
 
@@ -128,16 +129,11 @@ def _rows(ranking: Ranking) -> dict[str, float]:
 
 
 def _habits(facts: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    orders = []
-    for fact in facts:
-        orders.extend(fact.get("orders", {}).values())
+    orders = list(chain.from_iterable(fact.get("orders", {}).values() for fact in facts))
     both = [given for given in orders if len(given) == 2 and None not in given.values()]
     flips = sum(len(set(given.values())) > 1 for given in both)
-    firsts = []
-    for given in orders:
-        for first, verdict in given.items():
-            if verdict in ("a", "b"):
-                firsts.append(verdict == first)
+    shown = chain.from_iterable(given.items() for given in orders)
+    firsts = [verdict == first for first, verdict in shown if verdict in ("a", "b")]
     rows: dict[str, float] = {}
     if both:
         rows["flips"] = flips / len(both)
@@ -177,10 +173,9 @@ def pair_choice(judge: str = "grader") -> Scorer:
             if state.epoch > 1:
                 return None
             return _earlier(ballot, facts["previous"])
-        known = {}
+        known = pair_facts(state.store.get(EVALUATIONS, []))
         if facts.get("lacking"):
             known["lacking"] = facts["lacking"]
-        known |= pair_facts(state.store.get(EVALUATIONS, []))
         if judge == "human":
             awaiting = {"judges": ["human"], "outcome": AWAITING, **known}
             return _made(ballot, math.nan, awaiting, "Awaits votes of people.")
@@ -284,16 +279,11 @@ def _short(name_a: str, name_b: str) -> tuple[str, str]:
 def _earlier(ballot: Ballot, facts: Mapping[str, Any]) -> Score:
     outcome = as_number(facts.get("outcome"))
     kept = {key: facts[key] for key in _KEPT if key in facts}
-    missing = "unread"
-    if facts.get("judges") == ["human"]:
-        missing = AWAITING
-    judged = missing if math.isnan(outcome) else "judged"
-    return _made(
-        ballot,
-        outcome,
-        {**kept, "previous": True, "outcome": judged},
-        "Taken over from the earlier run.",
-    )
+    judged = "judged"
+    if math.isnan(outcome):
+        judged = AWAITING if facts.get("judges") == ["human"] else "unread"
+    known = {**kept, "previous": True, "outcome": judged}
+    return _made(ballot, outcome, known, "Taken over from the earlier run.")
 
 
 def _judged(
@@ -327,12 +317,12 @@ def _judged(
 
 
 def _failures(readings: Mapping[str, Sequence[PairReading]]) -> list[dict[str, Any]]:
-    failed: list[dict[str, Any]] = []
-    for judge, given in readings.items():
-        for reading in given:
-            if reading.mode:
-                failed.append({"judge": judge, **reading.to_metadata()})
-    return failed
+    return [
+        {"judge": judge, **reading.to_metadata()}
+        for judge, given in readings.items()
+        for reading in given
+        if reading.mode
+    ]
 
 
 def _flips(verdicts: Collection[str | None]) -> bool:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -98,17 +99,13 @@ def judge_report() -> Metric:
             if (items := judged_items(scores, dimensions=dimensions)) is not None:
                 rows |= _headline(title, items)
                 habits |= _habits(title, items)
-        failures = 0
-        unknown = 0
-        for score in scores:
-            facts = facts_of(score)
-            failures += len(facts.get("failures", ()))
-            unknown += len(facts.get("unknown_dimensions", ()))
+        facts = [facts_of(score) for score in scores]
+        unknown = sum(len(fact.get("unknown_dimensions", ())) for fact in facts)
         rows |= habits
-        rows["failures"] = float(failures)
+        rows["failures"] = float(sum(len(fact.get("failures", ())) for fact in facts))
         if unknown:
             rows["unknown dimensions"] = float(unknown)
-        rows |= header_rows(summed(facts_of(score) for score in scores))
+        rows |= header_rows(summed(facts))
         return {**defined(rows, HEADLINE)}
 
     return compute
@@ -186,22 +183,17 @@ def accuracies_by(items: JudgedItems, place: str) -> dict[str, Estimate]:
     groups = items.places[place]
     if len(set(groups) - {""}) < 2:
         return {}
-    estimates = {
-        str(group): estimate.reported(_SHARE)
-        for group, estimate in group_accuracies(items.verdicts, groups).items()
-    }
+    estimates = sorted(group_accuracies(items.verdicts, groups).items())
     return {
-        group: estimates[group]
-        for group in sorted(estimates)
-        if group and not math.isnan(estimates[group].value)
+        str(group): estimate.reported(_SHARE)
+        for group, estimate in estimates
+        if group and not math.isnan(estimate.value)
     }
 
 
 def judged_items(scores: Sequence[SampleScore], *, dimensions: bool) -> JudgedItems | None:
     """All verdicts of a run, on dimensions or as a whole; None if none was asked for."""
-    rows = []
-    for score in scores:
-        rows.extend(_rows(score, dimensions))
+    rows = list(chain.from_iterable(_rows(score, dimensions) for score in scores))
     if not rows:
         return None
     columns = {key: [row[key] for row in rows] for key in rows[0]}

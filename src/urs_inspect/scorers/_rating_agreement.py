@@ -14,7 +14,7 @@ from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure
 from urs_inspect.judging._keys import Read
 from urs_inspect.judging._reply_counts import BY_JUDGE, UnkeyedWatch, counts_of, header_rows, summed
-from urs_inspect.scorers._metrics import defined, facts_of, mean, number_of, reason_of
+from urs_inspect.scorers._metrics import defined, facts_of, known, mean, number_of, reason_of
 from urs_inspect.solvers._give_rating import (
     ASKED_AGAIN,
     CALL,
@@ -79,10 +79,7 @@ def rating_report() -> Metric:
             }  # which the harness looks for before the first answer as well
         result = agreement(items)
         pearson = result.correlations.pearson
-        distances = []
-        for item in items:
-            if not math.isnan(item.rescaled):
-                distances.append(abs(item.rescaled - item.label))
+        distances = [abs(item.rescaled - item.label) for item in items]
         rows = {
             "pearson": pearson.value,
             "low": pearson.low,
@@ -91,7 +88,7 @@ def rating_report() -> Metric:
             "spearman": result.correlations.spearman.value,
             "kendall": result.correlations.kendall.value,
             "mean difference": result.difference.value,
-            "distance": mean(distances),
+            "distance": mean(known(distances)),
             "failures": float(sum(bool(item.failure) for item in items)),
             **header_rows(summed(facts_of(score) for score in scores)),
         }
@@ -191,14 +188,12 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
         for warning in watch.note(counts):
             logger.warning(warning)
         rating = math.nan
-        if not isinstance(result, JudgeFailure):
+        more = _call_facts(state.store.get(CALL, {}))
+        if isinstance(result, JudgeFailure):
+            more |= {"failure_mode": result.mode, "failure_detail": result.detail}
+        else:
             rating = float(result.final)
-        criteria = {} if isinstance(result, JudgeFailure) else result.criteria
-        call: dict[str, Any] = state.store.get(CALL, {})
-        more: dict[str, Any] = {"criteria": criteria} if criteria else {}
-        more |= _call_facts(call)
-        if failed:
-            more |= {"failure_mode": failed.mode, "failure_detail": failed.detail}
+            more |= {"criteria": result.criteria} if result.criteria else {}
         return Score(
             value={
                 GROUP: str(facts.get(GROUP, "")),
@@ -221,15 +216,8 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
 
 
 def _reply_counts(judge: str, read: Read[Any], state: TaskState) -> dict[str, Any]:
-    counts = {
-        "unkeyed": read.unkeyed,
-        "asked_again": bool(state.store.get(ASKED_AGAIN, False)),
-        "near_key": read.near_key,
-        "several_records": read.several_records,
-    }
-    replies = []
-    if state.output.completion:
-        replies = [SimpleNamespace(**counts)]
+    counts = {**read.marks, "asked_again": bool(state.store.get(ASKED_AGAIN, False))}
+    replies = [SimpleNamespace(**counts)] if state.output.completion else []
     return {**counts, BY_JUDGE: counts_of(judge, replies)}
 
 
@@ -245,9 +233,7 @@ def _call_facts(call: Mapping[str, Any]) -> dict[str, Any]:
 
 def _explained(facts: dict[str, Any], failed: JudgeFailure | None, reply: str) -> str:
     low, high = facts["label_scale"]
-    head = f"Label: {facts['rating']:g} ({low:g} to {high:g})"
-    return (
-        f"{head}\n\n**No rating: {failed.mode}.** {failed.detail}\n\n{reply}"
-        if failed
-        else f"{head}\n\n{reply}"
-    )
+    parts = [f"Label: {facts['rating']:g} ({low:g} to {high:g})", reply]
+    if failed:
+        parts.insert(1, f"**No rating: {failed.mode}.** {failed.detail}")
+    return "\n\n".join(parts)

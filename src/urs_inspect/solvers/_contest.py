@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Annotated, Any
 
-from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model, ModelOutput
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import collect
 
@@ -186,10 +186,7 @@ async def _answer(state: TaskState, log_probabilities: bool) -> None:
 async def _reply(
     model: Model, given: str | list[ChatMessage], config: GenerateConfig
 ) -> dict[str, Any]:
-    messages: list[ChatMessage] = (
-        [ChatMessageUser(content=given)] if isinstance(given, str) else given
-    )
-    output = await attempt(model.generate(messages, config=config))
+    output = await attempt(model.generate(given, config=config))
     if isinstance(output, CallError):
         return {"text": "", "error": output}
     reply: dict[str, Any] = {"text": output.completion, "stop_reason": output.stop_reason}
@@ -219,7 +216,7 @@ async def _judge_locally(
     if not isinstance(pair, LocalFailure):
         text = pair.explained((ballot.model_a, ballot.model_b))
     replies = local_replies(pair, (OVERALL,), firsts, text)
-    keep_replies(state, replies, [judge] * len(replies))
+    keep_replies(state, replies, [judge] * len(firsts))
     state.output = ModelOutput.from_content(judge, text or replies[0].error)
 
 

@@ -13,11 +13,17 @@ from inspect_ai.model import (
     Content,
     ContentReasoning,
     ContentText,
-    ContentToolUse,
 )
 from inspect_ai.solver import TaskState
 
-from urs_inspect.datasets._conversations import Conversation, Kind, NotShown, Turn
+from urs_inspect.datasets._conversations import KINDS, Conversation, NotShown, Turn
+
+CHAT_MESSAGES: Mapping[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
+    "system": ChatMessageSystem,
+    "user": ChatMessageUser,
+    "assistant": ChatMessageAssistant,
+}
+"""Role -> kind of message of the harness."""
 
 
 def asked(state: TaskState) -> Conversation | None:
@@ -59,11 +65,10 @@ def _has_user(messages: Sequence[ChatMessage]) -> bool:
 
 def _before_answer(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Messages before the model's last one, if that comes after the last one of a user."""
-    for place in range(len(messages) - 1, -1, -1):
-        if isinstance(messages[place], ChatMessageUser):
-            break
-        if isinstance(messages[place], ChatMessageAssistant):
-            return list(messages[:place])
+    spoken = (ChatMessageUser, ChatMessageAssistant)
+    places = [place for place, message in enumerate(messages) if isinstance(message, spoken)]
+    if places and isinstance(messages[places[-1]], ChatMessageAssistant):
+        return list(messages[: places[-1]])
     return list(messages)
 
 
@@ -95,32 +100,14 @@ def _turn(message: ChatMessage) -> Turn:
     return Turn(message.role, tuple(parts))
 
 
-_KINDS: Mapping[str, Kind] = {
-    "image": "image",
-    "audio": "audio",
-    "video": "video",
-    "document": "document",
-}
-
-
 def _part(part: Content | str) -> str | NotShown:
     if isinstance(part, str):
         return part
     if isinstance(part, ContentText):
         return part.text
-    if isinstance(part, ContentToolUse):
-        return NotShown("tool_call")
-    return NotShown(_KINDS.get(part.type, "other"))
+    return NotShown(KINDS.get(part.type, "other"))
 
 
 def chat_of(conversation: Conversation) -> list[ChatMessage]:
     """A conversation of texts as messages of the harness."""
-    kinds = {
-        "system": ChatMessageSystem,
-        "user": ChatMessageUser,
-        "assistant": ChatMessageAssistant,
-    }
-    messages: list[ChatMessage] = [
-        kinds[turn.role](content=turn.text) for turn in conversation.turns
-    ]
-    return messages
+    return [CHAT_MESSAGES[turn.role](content=turn.text) for turn in conversation.turns]

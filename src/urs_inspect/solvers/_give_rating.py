@@ -19,7 +19,7 @@ from urs_inspect.judging._ask import messages_again, stopped
 from urs_inspect.judging._failures import KEY_FAULTS
 from urs_inspect.judging._keys import Read, read_keyed
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
-from urs_inspect.solvers._model_calls import CallError, JudgeCalls, attempt
+from urs_inspect.solvers._model_calls import CallError, CallFacts, JudgeCalls, attempt
 from urs_inspect.solvers._role_models import judge_model, refuse_no_model
 
 CALL = "call"
@@ -67,9 +67,9 @@ def read_rating_output(
 
     `facts` are of the sample.
     """
-    if (
-        failure := stopped(output.stop_reason if output.choices else "unknown", output.error or "")
-    ) is not None:
+    stop_reason = output.stop_reason if output.choices else "unknown"
+    failure = stopped(stop_reason, output.error or "")
+    if failure is not None:
         return Read(failure, False)
     if not output.choices:
         return Read(JudgeFailure("no_answer", "The sample ended before the judge replied."), False)
@@ -124,18 +124,18 @@ def give_rating(
         async def rate(schema: ResponseSchema | None) -> ModelOutput:
             return (await generate(state, response_schema=schema)).output
 
-        schema = state.metadata.get(JUDGE_SCHEMA)
-        result = await attempt(
-            calls.watch(model, list(state.messages), GenerateConfig(), rate, schema)
-        )
+        async def ask() -> tuple[ModelOutput, CallFacts] | CallError:
+            schema = state.metadata.get(JUDGE_SCHEMA)
+            asking = calls.watch(model, list(state.messages), GenerateConfig(), rate, schema)
+            return await attempt(asking)
+
+        result = await ask()
         if not isinstance(result, CallError):
             failure = read_rating_output(result[0], loaded, state.metadata, scale).result
             if isinstance(failure, JudgeFailure) and failure.mode in KEY_FAULTS:
                 state.store.set(ASKED_AGAIN, True)
                 state.messages.append(ChatMessageUser(content=_again(state, failure)))
-                result = await attempt(
-                    calls.watch(model, list(state.messages), GenerateConfig(), rate, schema)
-                )
+                result = await ask()
         if isinstance(result, CallError):
             state.output = ModelOutput(model=str(model), error=result)
         else:

@@ -14,7 +14,6 @@ from inspect_ai.hooks import Hooks, RunEnd, hooks
 from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
-    ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
@@ -37,6 +36,7 @@ from urs_inspect.judging._ask import (
 )
 from urs_inspect.judging._failures import KEY_FAULTS, JudgeFailure, describe_error
 from urs_inspect.judging._frames import JudgePrompt, Schema
+from urs_inspect.solvers._conversations import CHAT_MESSAGES
 from urs_inspect.solvers._role_models import models_with, provider_of
 from urs_inspect.solvers._structured import ModelKey, is_structured, model_key, response_schema
 
@@ -77,16 +77,9 @@ def messages_of(prompt: JudgePrompt) -> list[ChatMessage]:
     return [ChatMessageSystem(content=prompt.instructions), ChatMessageUser(content=prompt.case)]
 
 
-_MESSAGES: Mapping[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
-    "system": ChatMessageSystem,
-    "user": ChatMessageUser,
-    "assistant": ChatMessageAssistant,
-}
-
-
 def chat_messages(messages: Sequence[Message]) -> list[ChatMessage]:
     """Messages to a judge as messages of the harness."""
-    return [_MESSAGES[message.role](content=message.text) for message in messages]
+    return [CHAT_MESSAGES[message.role](content=message.text) for message in messages]
 
 
 @dataclass(frozen=True)

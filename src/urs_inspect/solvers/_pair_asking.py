@@ -42,10 +42,11 @@ def keep_replies(
 
     `judges` are their judges, where that is not the model under test.
     """
-    named = [{"judge": judge} for judge in judges] if judges is not None else [{}] * len(replies)
-    state.store.set(
-        REPLIES, [{**name, **asdict(reply)} for name, reply in zip(named, replies, strict=True)]
-    )
+    kept = [asdict(reply) for reply in replies]
+    if judges is not None:
+        named = zip(judges, kept, strict=True)
+        kept = [{"judge": judge, **reply} for judge, reply in named]
+    state.store.set(REPLIES, kept)
 
 
 async def ask_pairs(
@@ -115,11 +116,12 @@ def call_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     ]
     if not called:
         return {}
-    facts: dict[str, list[Any]] = {}
-    for name in ("temperature_requested", "temperature_sent"):
-        facts[name] = list(dict.fromkeys(reply.get(name) for reply in called))
-    facts["structured"] = sorted({bool(reply.get("structured")) for reply in called})
-    return facts
+    temperatures = {
+        name: list(dict.fromkeys(reply.get(name) for reply in called))
+        for name in ("temperature_requested", "temperature_sent")
+    }
+    structured = sorted({bool(reply.get("structured")) for reply in called})
+    return {**temperatures, "structured": structured}
 
 
 def baseline_reply(

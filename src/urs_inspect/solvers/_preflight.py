@@ -132,10 +132,7 @@ def _is_wanted() -> bool:
 
 def _models(roles: Sequence[str], under_test: bool) -> list[tuple[str, Model]]:
     """Roles and models of the run."""
-    bound = []
-    for role in roles:
-        for model in bound_models(role):
-            bound.append((role, model))
+    bound = [(role, model) for role in roles for model in bound_models(role)]
     if under_test:
         return [*bound, (_UNDER_TEST, get_model())]
     return bound

@@ -13,8 +13,8 @@ MODEL_JUDGE = "model"
 
 def bound_models(role: str) -> list[Model]:
     """The models with a role, in the order of the command line; empty if there is none."""
-    models = model_roles().get(role)
-    return models if isinstance(models, list) else [models] if models is not None else []
+    models = model_roles().get(role, [])
+    return models if isinstance(models, list) else [models]
 
 
 def models_with(role: str) -> list[Model]:

@@ -191,7 +191,7 @@ def _score(
 ) -> Score:
     group = str(facts["intent_group"])
     labels = {"user_intent": group, "language": str(facts["language"])}
-    review = asked.result
+    review = asked.read.result
     if isinstance(review, JudgeFailure):
         return Score(
             value={

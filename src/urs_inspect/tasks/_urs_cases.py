@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from itertools import chain
 from logging import getLogger
 from typing import Any
 
@@ -152,9 +153,7 @@ def asked_cases(cases: Sequence[UrsCase]) -> list[UrsCase]:
     if not choices or not all(limit or ids for limit, ids in choices):
         return list(cases)
     stop = max(limit for limit, _ in choices)
-    patterns: list[str] = []
-    for _, ids in choices:
-        patterns.extend(ids)
+    patterns = list(chain.from_iterable(ids for _, ids in choices))
     return [
         case
         for place, case in enumerate(cases)

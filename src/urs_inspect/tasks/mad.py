@@ -22,7 +22,7 @@ from urs_inspect._arguments import (
     checked,
     samer_arguments,
 )
-from urs_inspect._util import InputError, counted
+from urs_inspect._util import InputError, counted, naming
 from urs_inspect.annotation._queue import VOTING_KEY, VotingPlan
 from urs_inspect.discrepancy import load_similarity, parse_similarity
 from urs_inspect.discrepancy._allocation import near
@@ -353,5 +353,6 @@ def _near(target: object) -> tuple[str, ...] | None:
     if target is None:
         return None
     options = TargetOptions.model_validate(target)
-    ranking = rank(read_battles(as_list(options.coarse)))
-    return near(ranking.players, options.model, options.width)
+    with naming("target"):
+        ranking = rank(read_battles(as_list(options.coarse)))
+        return near(ranking.players, options.model, options.width)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from logging import getLogger
 from typing import Literal
@@ -231,7 +232,7 @@ def urs_crossval(
         need_references=DATASET in places,
     )
     taken = _draw(chosen.cases, cases, folds)
-    pool = read_pool(logs, same_references=False)
+    pool = read_pool(logs, "answers", same_references=False)
     for note in pool.notes:
         logger.warning(note)
     grid = Grid(
@@ -388,14 +389,9 @@ def _announce(grid: Grid, attempts: int) -> None:
 def _prompts_sha256(rubric: Rubric, judge_language: str | None) -> str:
     """Hash of all prompts without their material, and of the language in which judges are asked."""
     builder = PromptBuilder(rubric)
-    prompts = []
-    for intent in rubric.intents:
-        for language in rubric.languages:
-            prompts.append(
-                [
-                    intent,
-                    language,
-                    builder.build(intent, language, question="", reference="", answer="").sha256,
-                ]
-            )
+    build = partial(builder.build, question="", reference="", answer="")
+    prompts = [
+        [intent, language, build(intent, language).sha256]
+        for intent, language in product(rubric.intents, rubric.languages)
+    ]
     return _sha256([prompts, judge_language])

@@ -57,8 +57,9 @@ def urs_probe(
     samples = []
     taken: Counter[tuple[str, str]] = Counter()
     for case in chosen.cases:
-        taken[case.intent, case.language] += 1
-        if taken[case.intent, case.language] > per_kind:
+        kind_of_case = (case.intent, case.language)
+        taken[kind_of_case] += 1
+        if taken[kind_of_case] > per_kind:
             continue
         for kind in NULL_ANSWERS:
             sample = case_to_sample(case, loaded)
