@@ -59,8 +59,6 @@ def test_published_urs_published_tables_are_complete() -> None:
     assert published.table(4).rows["Qwen-max"] == (7.53, 7.64, 8.24, 7.28, 7.10, 6.63, 7.48)
     assert published.table(7).rows["ERNIE-Bot-4"] == (9, 94)
     assert published.table(13).rows["Deepseek-chat"][-1] == 5.37
-    with pytest.raises(KeyError, match="no table 5"):
-        published.table(5)
 
 
 def test_table_4_is_what_its_own_columns_say() -> None:
@@ -122,16 +120,33 @@ def test_table_6_is_the_rubric_but_for_a_slip() -> None:
         assert [criterion.replace("Factivity", "Factuality") for criterion in criteria] == expected
 
 
+_RANGES = {"score": (1, 10), "percent": (0, 100), "count": (0, 20), "correlation": (-1, 1)}
+
+
+def test_each_row_about_judges_has_a_possible_number_for_each_column() -> None:
+    for table in load_published().tables:
+        low, high = _RANGES[table.unit]
+        for judge, numbers in table.judges.items():
+            assert len(numbers) == len(table.columns), (table.number, judge)
+            printed = [number for number in numbers if number is not None]
+            assert all(low <= number <= high for number in printed), (table.number, judge)
+
+
+def test_each_row_about_models_has_a_possible_number_for_each_column() -> None:
+    for table in load_published_urs().tables:
+        ranges = [_RANGES[column.unit] for column in table.columns]
+        for model, numbers in table.rows.items():
+            placed = zip(numbers, ranges, strict=True)
+            assert all(low <= number <= high for number, (low, high) in placed), model
+        for model, places in table.marks.items():
+            assert model in table.rows
+            assert len(places) == len(table.columns)
+            assert set(places) <= {0, 1, 2, 3}
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
-    [
-        ({"rows": {"GPT-4": [8.63, 1]}}, "needs 1 numbers"),
-        ({"rows": {"GPT-4": [11]}}, "must lie from 1 to 10"),
-        ({"rows": {"GPT-4": ["8.63"]}}, "valid number"),
-        ({"marks": {"GPT-9": [1]}}, "marks of 'GPT-9'"),
-        ({"marks": {"GPT-4": [4]}}, "marks of 'GPT-4'"),
-        ({"colour": "red"}, "Extra inputs"),
-    ],
+    [({"rows": {"GPT-4": ["8.63"]}}, "valid number"), ({"colour": "red"}, "Extra inputs")],
 )
 def test_a_slip_of_ours_is_found(change: dict[str, object], said: str) -> None:
     raw = yaml.safe_load(_PUBLISHED_URS_FILE.read_text(encoding="utf-8"))

@@ -385,7 +385,7 @@ def test_answers_that_were_judged_with_other_references_serve_together(tmp_path:
         ),
         ({"folds": 7}, "folds: .*6, got 7"),
         ({"evaluators": "all"}, r"evaluators:.*urs_crossval\(evaluators="),
-        ({"answers": "absent"}, "no log 'absent'"),
+        ({"answers": "absent"}, "answers: no log 'absent'"),
     ],
 )
 def test_arguments_are_checked(

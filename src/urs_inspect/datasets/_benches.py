@@ -31,6 +31,7 @@ from urs_inspect.datasets._conversations import MESSAGES, Conversation, hint_of,
 from urs_inspect.datasets._rows import (
     READABLE,
     Fields,
+    data_file,
     label_key,
     read_own,
     read_published,
@@ -717,9 +718,9 @@ def _own_ratings(
 
 
 def _own_path(bench: str, published: Mapping[str, object]) -> Path:
-    path = Path(bench)
     if bench.lower().endswith(READABLE):
-        return path.expanduser()
+        return data_file(bench, "bench")
+    path = Path(bench)
     if path.suffix and path.is_file():
         raise InputError(f"{bench}: cannot read {file_kind(path)}; allowed: {choices(READABLE)}")
     raise InputError(

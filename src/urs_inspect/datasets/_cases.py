@@ -12,6 +12,7 @@ from urs_inspect.datasets._rows import (
     READABLE,
     Fields,
     build_cases,
+    data_file,
     first_errors,
     read_table,
     refuse,
@@ -233,7 +234,7 @@ def load_urs(
             f"unknown dataset '{dataset}'; allowed: urs, sample, or the path of a"
             f" {' or '.join(READABLE)} file"
         )
-    path = Path(dataset).expanduser()
+    path = data_file(dataset, "dataset")
     return read_cases(
         path,
         dataset,

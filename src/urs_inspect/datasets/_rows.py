@@ -63,6 +63,14 @@ class Row:
         return f"{self.unit} {self.number}"
 
 
+def data_file(place: str, argument: str) -> Path:
+    """The path of a user's file; one that is missing is refused under the name of its argument."""
+    path = Path(place).expanduser()
+    if not path.is_file():
+        raise InputError(f"{argument}: no data file '{path}' (looked for {path.absolute()})")
+    return path
+
+
 def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row], list[str]]:
     """Read a user's `.csv` file with a header, `.jsonl` file with one object per line, or `.json`
     file with a list of objects.

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.datasets._rows import Fields, read_own
+from urs_inspect.datasets._rows import Fields, data_file, read_own
 from urs_inspect.discrepancy._embeddings import LexicalSimilarity, normalised
 from urs_inspect.discrepancy._vectors import Mask, Pair, Singles
 from urs_inspect.rubrics import load_rubric
@@ -286,7 +286,7 @@ def load_pool_file(
             intent=_first_of(fields, _INTENT_COLUMNS).strip(),
         )
 
-    instructions, sha256 = read_own(Path(path).expanduser(), (_TEXT_COLUMNS,), build, hint=_HINT)
+    instructions, sha256 = read_own(data_file(path, "pool"), (_TEXT_COLUMNS,), build, hint=_HINT)
     return path, sha256, instructions
 
 

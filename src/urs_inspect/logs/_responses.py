@@ -19,6 +19,7 @@ from urs_inspect.datasets._references import (
     question_sha256,
     read_reference_file,
 )
+from urs_inspect.datasets._rows import data_file
 from urs_inspect.discrepancy._pools import Instruction, Pool
 from urs_inspect.logs._files import (
     finished_headers,
@@ -218,7 +219,7 @@ def read_references(place: str) -> References:
     path = Path(place).expanduser()
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
-        return read_reference_file(path)
+        return read_reference_file(data_file(place, "references"))
     if suffix not in LOG_SUFFIXES and not path.is_dir():
         raise InputError(
             f"references: cannot read '{place}'; allowed: a .jsonl file, a log"

@@ -13,6 +13,7 @@ from inspect_ai.viewer import ViewerConfig
 
 from urs_inspect._arguments import Cosine, Count, Natural, Text, checked
 from urs_inspect._util import check_new_file
+from urs_inspect.datasets._rows import data_file
 from urs_inspect.discrepancy._pools import (
     Evolution,
     PoolItem,
@@ -185,7 +186,7 @@ def evolve(
     intent = evolution_intent(scenario)
     target = Path(output).expanduser()
     check_new_file(target, ".jsonl")
-    drawn = draw_seeds(load_seeds(Path(seeds).expanduser(), intent), limit_seeds, seed)
+    drawn = draw_seeds(load_seeds(data_file(seeds, "seeds"), intent), limit_seeds, seed)
     return Task(
         dataset=EvolutionSource(
             drawn, scenario, rounds=rounds, duplicates=duplicates, output=target
