@@ -30,6 +30,7 @@ from urs_inspect.datasets._columns import (
 from urs_inspect.datasets._conversations import MESSAGES, Conversation, hint_of, question_of
 from urs_inspect.datasets._rows import (
     READABLE,
+    Build,
     Fields,
     data_file,
     label_key,
@@ -105,8 +106,7 @@ class RatingData:
 
 _Case = TypeVar("_Case", PairCase, RatingCase)
 _NO_TIES = "/no_ties"
-_ReadPair = Callable[[Fields, str], PairCase | str]
-"""Reads a row with a given id: a pair, or the reason why it is none."""
+_ReadPair = Build[PairCase]
 
 
 class Sides(NamedTuple):
@@ -458,20 +458,12 @@ def load_md_eval(dimension: Callable[[str], str], scenarios: Collection[str]) ->
 
 
 def _published_pairs(bench: str, read: _ReadPair) -> PairData:
-    skipped: list[str] = []
-
-    def build(fields: Fields, case_id: str) -> PairCase | None:
-        case = read(fields, case_id)
-        if isinstance(case, str):
-            skipped.append(f"{case_id}: {case}")
-            return None
-        if bench.endswith(_NO_TIES) and case.label == "tie":
-            return None
-        return case
-
     name = bench.removesuffix(_NO_TIES)
-    cases, sha256 = read_published(SOURCES[name], build, name.lower().replace("/", "_"))
-    return PairData(bench, sha256, cases, tuple(skipped), labels_of(name))
+    found = read_published(SOURCES[name], read, name.lower().replace("/", "_"))
+    cases = found.cases
+    if bench.endswith(_NO_TIES):
+        cases = tuple(case for case in cases if case.label != "tie")
+    return PairData(bench, found.sha256, cases, found.skipped, labels_of(name))
 
 
 def _refuse_mapping(bench: str, mapping: ColumnMap | None) -> None:
@@ -509,35 +501,28 @@ def _own_pairs(
 def _read_mapped(
     path: Path,
     others: Sequence[str],
-    read: Callable[[Fields, str], _Case | str],
+    read: Build[_Case],
     mapping: ColumnMap | None,
     kind: str,
 ) -> tuple[str, tuple[_Case, ...], tuple[str, ...]]:
     """Hash, cases and left out rows of a file; the latter are said aloud, with their number."""
-    left_out: list[tuple[str, str]] = []
     known = mapping or ColumnMap({})
-
-    def build(fields: Fields, number: str) -> _Case | None:
-        case = read(fields, number)
-        if isinstance(case, str):
-            left_out.append((number, case))
-            return None
-        return case
-
     required = [
         either for either in _own_columns(others) if known.columns.keys().isdisjoint(either)
     ]
     try:
-        cases, sha256 = read_own(
-            path, required, build, hint=_HINT, check=known.check_against, used=known.used
+        found = read_own(
+            path, required, read, hint=_HINT, check=known.check_against, used=known.used
         )
     except InputError as error:
         raise InputError(f"{error}{_guessed(path, kind) if mapping is None else ''}") from error
-    if left_out:
-        logger.warning(left_out_note(path, left_out, len(cases) + len(left_out)))
+    if found.left_out:
+        rows = len(found.cases) + len(found.left_out)
+        logger.warning(left_out_note(path, found.left_out, rows))
+    sha256 = found.sha256
     if mapping is not None:
         sha256 = hashlib.sha256(f"{sha256}{mapping.digest}".encode()).hexdigest()
-    return sha256, cases, tuple(f"{number}: {reason}" for number, reason in left_out)
+    return sha256, found.cases, found.skipped
 
 
 def _guessed(path: Path, kind: str) -> str:
@@ -608,7 +593,7 @@ def _critique_rating(fields: Fields, case_id: str) -> RatingCase:
     )
 
 
-RATING_BENCHES: Mapping[str, Callable[[Fields, str], RatingCase] | None] = MappingProxyType(
+RATING_BENCHES: Mapping[str, Build[RatingCase] | None] = MappingProxyType(
     {
         "vicuna": _vicuna,
         "flask": _flask,
@@ -670,8 +655,8 @@ def load_ratings(
         parts = [load_ratings(name) for name in _PARTS[bench]]
         whole = tuple(chain(*(part.cases for part in parts)))
         return RatingData(bench, _sha256_of_parts(parts), _SCALE, whole, labels=labels_of(bench))
-    cases, sha256 = read_published(SOURCES[bench], read, bench.replace("/", "_"))
-    return RatingData(bench, sha256, _SCALE, cases, labels=labels_of(bench))
+    found = read_published(SOURCES[bench], read, bench.replace("/", "_"))
+    return RatingData(bench, found.sha256, _SCALE, found.cases, labels=labels_of(bench))
 
 
 def _own_ratings(

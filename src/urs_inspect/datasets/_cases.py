@@ -185,7 +185,7 @@ def read_cases(
         required.append((cluster,))
     rows, unparsed = read_table(path, required)
     refuse_ignored(path, rows, hint_of("question"), also=("prompt", "instruction"))
-    cases, faulty = build_cases(rows, build, id_prefix)
+    cases, faulty, _ = build_cases(rows, build, id_prefix)
     errors = unparsed + told_by_row(path, faulty)
     if not lenient:
         refuse(errors, SKIP_INVALID)

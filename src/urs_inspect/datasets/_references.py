@@ -132,8 +132,8 @@ def read_reference_file(path: Path) -> References:
             outcome=outcome_of_text(text),
         )
 
-    items, _ = read_own(path, [(column,) for column in _COLUMNS[:-1]], build)
-    return gather(items, str(path))
+    found = read_own(path, [(column,) for column in _COLUMNS[:-1]], build)
+    return gather(found.cases, str(path))
 
 
 def reference_lines(references: References) -> Iterable[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from urs_inspect._util import (
     InputError,
@@ -519,11 +519,24 @@ def number_of(value: object) -> float:
         return math.nan
 
 
-Build = Callable[[Fields, str], CaseT | None]
-"""Makes a case out of a row and the id that it gets if it has none.
+Build = Callable[[Fields, str], CaseT | str]
+"""Makes a case out of a row and the id that it gets if it has none, or says why it makes none."""
+LeftOut = list[tuple[str, str]]
+"""For each row left out on purpose the id that its case would have, and why."""
 
-None where the row makes no case on purpose.
-"""
+
+@dataclass(frozen=True)
+class FileCases(Generic[CaseT]):
+    """The cases of a file, in its order."""
+
+    cases: tuple[CaseT, ...]
+    sha256: str  # of the file
+    left_out: LeftOut
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """A line for each row left out."""
+        return tuple(f"{case_id}: {reason}" for case_id, reason in self.left_out)
 
 
 @dataclass(frozen=True)
@@ -536,23 +549,27 @@ class FaultyRow:
 
 def build_cases(
     rows: Iterable[Row], build: Build[CaseT], prefix: str
-) -> tuple[list[CaseT], list[FaultyRow]]:
+) -> tuple[list[CaseT], list[FaultyRow], LeftOut]:
     """Make a case, called `<prefix>_0001` and so on, of every valid row."""
     cases: list[CaseT] = []
     faulty: list[FaultyRow] = []
+    left_out: LeftOut = []
     seen: dict[str, str] = {}
     for position, row in enumerate(rows, start=1):
         fields = Fields(row)
-        case = build(fields, f"{prefix}_{position:04d}")
-        if case is not None and not fields.faults:
+        case_id = f"{prefix}_{position:04d}"
+        case = build(fields, case_id)
+        if not isinstance(case, str) and not fields.faults:
             first = seen.setdefault(case.id, row.place)
             if first != row.place:
                 fields.note("id", _VALUE, f"'{case.id}' is taken by {first}")
         if fields.faults:
             faulty.append(FaultyRow(row, fields.faults))
-        elif case is not None:
+        elif isinstance(case, str):
+            left_out.append((case_id, case))
+        else:
             cases.append(case)
-    return cases, faulty
+    return cases, faulty, left_out
 
 
 def told_by_row(path: Path, faulty: Iterable[FaultyRow]) -> list[str]:
@@ -607,13 +624,8 @@ def first_errors(errors: Sequence[str]) -> list[str]:
     return [*errors[:_MAX_ERRORS], *more]
 
 
-def read_published(
-    source: PinnedFile, build: Build[CaseT], prefix: str
-) -> tuple[tuple[CaseT, ...], str]:
-    """Fetch a published file and read its cases.
-
-    Returns them in the order of the file, and the file's hash.
-    """
+def read_published(source: PinnedFile, build: Build[CaseT], prefix: str) -> FileCases[CaseT]:
+    """Fetch a published file and read its cases."""
     path = fetch(source)
     return _valid_cases(path, read_records(path), build, prefix)
 
@@ -626,10 +638,10 @@ def read_own(
     hint: str = "",
     check: Callable[[Path, Sequence[Row]], None] = lambda path, rows: None,
     used: Collection[str] = (),
-) -> tuple[tuple[CaseT, ...], str]:
+) -> FileCases[CaseT]:
     """Read the cases of a user's file, called `<name of the file>_0001` and so on.
 
-    Returns them, and the file's hash. With a `hint`, columns that would change what is asked are
+    With a `hint`, columns that would change what is asked are
     refused as by `refuse_ignored`, but for those in `used`. `check` may refuse the rows.
     """
     rows, unparsed = read_table(path, required)
@@ -687,10 +699,10 @@ def refuse_ignored(
 
 def _valid_cases(
     path: Path, read: tuple[list[Row], list[str]], build: Build[CaseT], prefix: str
-) -> tuple[tuple[CaseT, ...], str]:
+) -> FileCases[CaseT]:
     rows, unparsed = read
-    cases, faulty = build_cases(rows, build, prefix)
+    cases, faulty, left_out = build_cases(rows, build, prefix)
     refuse(unparsed + told_once(path, faulty))
     if not cases:
         raise InputError(f"{path}: no usable case")
-    return tuple(cases), sha256_of(path)
+    return FileCases(tuple(cases), sha256_of(path), left_out)

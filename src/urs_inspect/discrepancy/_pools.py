@@ -240,8 +240,7 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
             seed=name,
         )
 
-    seeds, _ = read_own(path, (_TEXT_COLUMNS,), build, hint=_HINT)
-    return seeds
+    return read_own(path, (_TEXT_COLUMNS,), build, hint=_HINT).cases
 
 
 def _first_of(fields: Fields, columns: Sequence[str]) -> str:
@@ -286,8 +285,8 @@ def load_pool_file(
             intent=_first_of(fields, _INTENT_COLUMNS).strip(),
         )
 
-    instructions, sha256 = read_own(data_file(path, "pool"), (_TEXT_COLUMNS,), build, hint=_HINT)
-    return path, sha256, instructions
+    found = read_own(data_file(path, "pool"), (_TEXT_COLUMNS,), build, hint=_HINT)
+    return path, found.sha256, found.cases
 
 
 def write_pool_file(path: Path, items: Iterable[PoolItem], scenario: str) -> Path:

@@ -4,7 +4,7 @@ Of items clustered by prompt, and of two sets of means over a handful of things.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack
@@ -100,10 +100,7 @@ def correlate(
     how = Resampling(**options)
     values, names, unread = _read(labels, [ratings], clusters)
 
-    def correlations(points: Floats, weights: Floats) -> Floats:
-        return _correlations(points[0], points[1], weights)
-
-    estimated, _ = _bootstrapped(values, names, correlations, how)
+    estimated, _ = _bootstrapped(values, names, _correlations, how)
     return Correlations(*estimated, unread)
 
 
@@ -135,8 +132,8 @@ def correlation_difference(
 
     def difference(points: Floats, weights: Floats) -> Floats:
         label, rating, other_rating = points
-        first = _correlations(label, rating, weights)
-        second = _correlations(label, other_rating, weights)
+        first = _correlations((label, rating), weights)
+        second = _correlations((label, other_rating), weights)
         return first - second
 
     estimated, draws = _bootstrapped(values, names, difference, how)
@@ -207,14 +204,16 @@ def _draws(
     return function(points, bootstrap_counts(counts, how.rounds, how.seed))
 
 
-def _correlations(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Pearson, Spearman and Kendall of items that occur `weights` times, shape (B, N) -> (B, 3)."""
+def _correlations(points: Iterable[Floats], weights: Floats) -> Floats:
+    """Pearson, Spearman and Kendall of items that occur `weights` times, shape (B, N) -> (B, 3).
+
+    `points` are both values of each item.
+    """
+    x, y = points
     of_x = _Levels.of(x)
     of_y = _Levels.of(y)
     pearson = _pearson(x[None], y[None], weights)
-    ranks_of_x = of_x.ranks(weights)
-    ranks_of_y = of_y.ranks(weights)
-    spearman = _pearson(ranks_of_x, ranks_of_y, weights)
+    spearman = _spearman(of_x, of_y, weights)
     kendall = _kendall(x, y, (of_x, of_y), weights)
     return np.stack([pearson, spearman, kendall], axis=1)
 
@@ -257,6 +256,18 @@ def _kendall(x: Floats, y: Floats, sides: "tuple[_Levels, _Levels]", weights: Fl
     return ratio(balance, untied)
 
 
+def _spearman(x: "_Levels", y: "_Levels", weights: Floats) -> Floats:
+    """Spearman's rho: Pearson's r of ranks, ties sharing their mean rank.
+
+    Ranks of n items add up to n (n + 1) / 2, the squares of their deviations to (n^3 - sum t^3) /
+    12 over levels of t items: no mean and no variance is computed item by item.
+    """
+    centred_x, xx = x.centred_ranks(weights)
+    centred_y, yy = y.centred_ranks(weights)
+    xy = np.einsum("bn,bn,bn->b", weights, centred_x, centred_y)
+    return np.clip(ratio(xy, np.sqrt(xx * yy)), -1, 1)
+
+
 def _pairs_among(sizes: Floats) -> Floats:
     """How many pairs so many items have."""
     return np.asarray(sizes * (sizes - 1) / 2, dtype=np.float64)
@@ -284,13 +295,6 @@ class _Levels:
         in_order = weights[:, self.order]
         sums = np.add.reduceat(in_order, self.starts, axis=1)
         return np.asarray(sums)
-
-    def ranks(self, weights: Floats) -> Floats:
-        """Mean rank of each item, shape (B, N)."""
-        sizes = self.sizes(weights)
-        last = np.cumsum(sizes, axis=1)
-        middle = last - (sizes - 1) / 2
-        return np.asarray(middle[:, self.level])
 
     def centred_ranks(self, weights: Floats) -> tuple[Floats, Floats]:
         """Each item's mean rank less the mean of all, shape (B, N), and the sum of their squares.
@@ -323,17 +327,7 @@ def rank_correlation(
     (x, y), names = known_items(clusters, first, second)
     if not names:
         return undefined(0, 0, how)
-    of_x = _Levels.of(x)
-    of_y = _Levels.of(y)
-
-    def rho(weights: Floats) -> Floats:
-        # Ranks of n items add up to n (n + 1) / 2, the squares of their deviations to (n^3 - sum
-        # t^3) / 12 over levels of t items: no mean and no variance is computed item by item.
-        centred_x, xx = of_x.centred_ranks(weights)
-        centred_y, yy = of_y.centred_ranks(weights)
-        xy = np.einsum("bn,bn,bn->b", weights, centred_x, centred_y)
-        return ratio(xy, np.sqrt(xx * yy))
-
+    rho = partial(_spearman, _Levels.of(x), _Levels.of(y))
     value = rho(np.ones((1, len(x))))
     draws = bootstrap_statistic(names, rho, how.rounds, how.seed)
     [estimate] = estimates(value, draws[:, None], [len(x)], [len(set(names))], how)
