@@ -142,14 +142,10 @@ class PairGreedy:
         self._bounds[self._taken] = np.inf
 
     def propose(self) -> list[Choice]:
-        """What may be the next instruction, if there are other partitions.
+        """What may be the next instruction, if there are other partitions; nothing may be needed.
 
         The order is that of `contenders`.
         """
-        for _, vector in self.needs:
-            target = vector[None].astype(np.float32)
-            [similarities] = self._instructions.similarities(target)
-            self.fold(similarities)
         is_lazy = bool(self._lam) and not self._mean and len(self.chosen) > 1
         best = self._look() if is_lazy else self._bounds.min(initial=np.inf)
         if not np.isfinite(best):

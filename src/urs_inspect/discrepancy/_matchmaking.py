@@ -10,13 +10,13 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
-from typing import Literal, Protocol, cast, get_args
+from typing import Literal, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 from anyio import to_thread
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError
 from urs_inspect.discrepancy._greedy import Selected, SetSimilarity
 from urs_inspect.discrepancy._pools import Pool, usable_masks
 from urs_inspect.discrepancy._selection import LAMBDA, Selector
@@ -32,7 +32,6 @@ from urs_inspect.discrepancy._vector_cache import cached_vectors
 from urs_inspect.discrepancy._vectors import Floats, Mask, Pair, response_similarities
 
 Method = Literal["mad", "random", "kl", "cross_entropy"]
-METHODS: tuple[Method, ...] = get_args(Method)
 NEEDS_PROBABILITIES: frozenset[Method] = frozenset({"kl", "cross_entropy"})
 
 _UNSPACED = (
@@ -84,20 +83,18 @@ class AnswerFilter:
 
     Attributes:
         max_length_ratio: The longer answer has fewer than this many times the words of the shorter;
-            0 for no limit.
-        min_words: Both answers have more words than this; -1 for no limit.
+            None for no limit.
+        min_words: Both answers have more words than this; None for no limit.
     """
 
-    max_length_ratio: float = 0.0
-    min_words: int = -1
+    max_length_ratio: float | None = None
+    min_words: int | None = None
 
     def __post_init__(self) -> None:
-        if not (self.max_length_ratio == 0 or self.max_length_ratio > 1):
-            raise InputError(
-                f"length ratio {self.max_length_ratio}; allowed: above 1, or 0 for no limit"
-            )
-        if self.min_words < -1:
-            raise InputError(f"words {self.min_words}; allowed: 0 or more, or -1 for no limit")
+        if self.max_length_ratio is not None and not self.max_length_ratio > 1:
+            raise InputError(f"length ratio {self.max_length_ratio}; allowed: above 1")
+        if self.min_words is not None and self.min_words < 0:
+            raise InputError(f"words {self.min_words}; allowed: 0 or more")
 
     def keeps(self, words: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> Mask:
         """Which pairs of answers pass, by their numbers of words; shape (n,) each.
@@ -107,9 +104,9 @@ class AnswerFilter:
         shorter = np.minimum(words, others)
         longer = np.maximum(words, others)
         kept = np.ones(len(words), np.bool_)
-        if self.max_length_ratio:
+        if self.max_length_ratio is not None:
             kept &= longer < self.max_length_ratio * shorter
-        if self.min_words >= 0:
+        if self.min_words is not None:
             kept &= shorter > self.min_words
         return kept
 
@@ -127,12 +124,6 @@ class Rules:
     """
     answers: AnswerFilter = field(default_factory=AnswerFilter)
     seed: int = 0  # of the random baseline
-
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise InputError(
-                f"selection: unknown value '{self.method}'; allowed: {choices(METHODS)}"
-            )
 
 
 class InstructionSelector(Protocol):

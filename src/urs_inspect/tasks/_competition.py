@@ -116,13 +116,12 @@ class SelectionOptions(Options):
 
     def rules(self, seed: int) -> Rules:
         """The rules that these options are."""
-        least_words = -1 if self.min_words is None else self.min_words
         return Rules(
             method=self.method,
             lam=self.lam,
             set_similarity=self.set_similarity,
             shortlist=self.shortlist,
-            answers=AnswerFilter(self.max_length_ratio or 0.0, least_words),
+            answers=AnswerFilter(self.max_length_ratio, self.min_words),
             seed=seed,
         )
 
