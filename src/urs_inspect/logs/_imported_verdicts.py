@@ -270,7 +270,8 @@ def read_pairs_file(
 
     `meanings` says what further verdicts mean, by `label_key`. `people` need no name.
     """
-    file.require(*(() if people else ("judge",)), "verdict")
+    needed = ("verdict",) if people else ("judge", "verdict")
+    file.require(*needed)
 
     def build(fields: Fields) -> ImportedVerdict | None:
         first = known.of(fields, "_a")
