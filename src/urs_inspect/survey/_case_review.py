@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from logging import getLogger
+from types import SimpleNamespace
 from typing import Any
 
 from inspect_ai.model import Model
@@ -158,6 +159,7 @@ def case_review(
             REVIEW_AGAIN[language],
             attempts=attempts,
         )
+        marks = SimpleNamespace(**asked_for.read.marks, asked_again=asked_for.asked_again)
         record = {
             "judge": judge.name,
             "calls": asked_for.calls,
@@ -166,7 +168,7 @@ def case_review(
             "prompt_version": prompt.version,
             "prompt_sha256": prompt.sha256,
             "judge_language": language,
-            BY_JUDGE: counts_of(judge.name, [asked_for] if asked_for.reply else []),
+            BY_JUDGE: counts_of(judge.name, [marks] if asked_for.reply else []),
         }
         for warning in watch.note(record):
             logger.warning(warning)
