@@ -23,19 +23,15 @@ from urs_inspect.datasets import load_md_eval
 from urs_inspect.discrepancy._vector_cache import VectorCache
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._neural.trainer import PAPER, RELEASED, TrainingSpec, train
-from urs_inspect.samer._training import (
-    PairLabels,
+from urs_inspect.samer._pairs import PairLabels, TrainingPair, fold_numbers, label_pairs, split_off
+from urs_inspect.samer._training_commands import load_embedder
+from urs_inspect.samer._vectors import (
     PairPredictions,
     PairVectors,
-    TrainingPair,
     fill_cache,
-    fold_numbers,
-    label_pairs,
     pair_vectors,
     predict_pairs,
-    split_off,
 )
-from urs_inspect.samer._training_commands import load_embedder
 from urs_inspect.stats import (
     Verdicts,
     baseline_verdicts,

@@ -43,8 +43,6 @@ def module_names(room: str) -> list[str]:
 HEAVY_ROOMS = (
     "urs_inspect.samer._neural",  # imported by name, and only where torch is wanted
     "urs_inspect.samer._annotate",
-    "urs_inspect.samer._annotated_pair",
-    "urs_inspect.samer._beside_judge",
     "urs_inspect.samer._pair_judge",
     "urs_inspect.samer._report",
     "urs_inspect.samer._scorer",

@@ -55,6 +55,6 @@ def offered(point: str) -> dict[str, str]:
 
 
 def at(address: str) -> Any:
-    """What is at an address such as `samer._commands:samer`; imports its module."""
+    """What is at an address such as `samer._training_commands:samer`; imports its module."""
     module, _, name = address.partition(":")
     return getattr(import_module(f"urs_inspect.{module}"), name)

@@ -165,7 +165,7 @@ def test_paths_of_vectors_heads_and_pairs(run: Run, folder: Path) -> None:
     from tests.samer.checkpoints import tiny_checkpoint
     from tests.samer.conftest import SMALL
     from tests.samer.stubs import pair
-    from urs_inspect.samer._training import write_training
+    from urs_inspect.samer._pairs import write_training
 
     write_training(folder / "pairs.jsonl", [pair(number) for number in range(10)])
     backbone = tiny_checkpoint(folder / "llama", inner_widths=SMALL)

@@ -68,7 +68,7 @@ def test_an_interrupt_ends_evaluation_after_the_batch_and_costs_no_answer(
         signal.raise_signal(signal.SIGINT)
         return await evaluate(*given)
 
-    monkeypatch.setattr("urs_inspect.samer._answer_evaluator.judge", interrupted)
+    monkeypatch.setattr("urs_inspect.samer._judgement.judge", interrupted)
     monkeypatch.setattr(samer_judging, "_BATCH", 2)
     try:
         found = run("urs_en", answering(lambda _: "An answer."), metadata, limit=5)

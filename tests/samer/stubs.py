@@ -8,7 +8,8 @@ import numpy as np
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._engines import EngineFailure, EngineSpec, QueryResponse, Scored
 from urs_inspect.samer._evaluation import RawOutputs
-from urs_inspect.samer._training import PairLabels, PairVectors, TrainingPair
+from urs_inspect.samer._pairs import PairLabels, TrainingPair
+from urs_inspect.samer._vectors import PairVectors
 
 DIMENSIONS = load_taxonomy().dimensions
 Answer = Callable[[QueryResponse], Scored | EngineFailure]

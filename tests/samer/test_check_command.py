@@ -20,7 +20,7 @@ from urs_inspect.discrepancy._vector_cache import VectorCache
 from urs_inspect.samer._checkpoint_check import open_backbone
 from urs_inspect.samer._conversation import Conversations
 from urs_inspect.samer._engines.vllm_server import stock_options
-from urs_inspect.samer._training import write_training
+from urs_inspect.samer._pairs import write_training
 
 _OF_HEADS = {
     "ArmoRM itself",

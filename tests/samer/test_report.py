@@ -17,7 +17,7 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
 from urs_inspect.samer._report import differing, draw_learning_curves, read_weights
-from urs_inspect.samer._training.vectors import Accuracy, EpochRecord
+from urs_inspect.samer._vectors import Accuracy, EpochRecord
 
 
 @scorer(metrics=[mean()])

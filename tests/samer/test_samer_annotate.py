@@ -16,7 +16,7 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._annotate_task import samer_annotate
-from urs_inspect.samer._training import read_training
+from urs_inspect.samer._pairs import read_training
 from urs_inspect.samer._training_commands import annotate
 
 CHITCHAT = tuple(load_taxonomy().scenarios["chitchat"].dimensions)

@@ -7,8 +7,8 @@ import pytest
 
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
+from urs_inspect.samer._pairs import TrainingPair
 from urs_inspect.samer._sources import SOURCES, Skipped, Unpaired, map_records, second_response
-from urs_inspect.samer._training import TrainingPair
 
 
 def turns(*texts: str) -> list[dict[str, str]]:

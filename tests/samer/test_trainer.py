@@ -30,8 +30,8 @@ from urs_inspect.samer._neural.trainer import (
     train,
     zlpr,
 )
-from urs_inspect.samer._training import ABSENT, PairLabels, PairVectors, accuracy, predict_pairs
-from urs_inspect.samer._training.vectors import EpochRecord
+from urs_inspect.samer._pairs import ABSENT, PairLabels
+from urs_inspect.samer._vectors import EpochRecord, PairVectors, accuracy, predict_pairs
 
 SMALL = {head: tuple(width // 64 for width in widths) for head, widths in PUBLISHED_WIDTHS.items()}
 

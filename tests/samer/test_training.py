@@ -18,24 +18,27 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._evaluation import Heads, RawOutputs, evaluate
-from urs_inspect.samer._training import (
+from urs_inspect.samer._pairs import (
     ABSENT,
     PairLabels,
-    PairPredictions,
-    PairVectors,
-    TextEmbedder,
-    accuracy,
     balance,
-    fill_cache,
     fold_numbers,
     label_pairs,
-    pair_vectors,
-    predict_pairs,
     read_training,
     split_off,
     write_training,
 )
-from urs_inspect.samer._training.vectors import unit_scale, with_equal_weights
+from urs_inspect.samer._vectors import (
+    PairPredictions,
+    PairVectors,
+    TextEmbedder,
+    accuracy,
+    fill_cache,
+    pair_vectors,
+    predict_pairs,
+    unit_scale,
+    with_equal_weights,
+)
 
 NAMES = ("Logic", "Style", "Depth")
 

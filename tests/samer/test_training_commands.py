@@ -32,13 +32,8 @@ from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._checkpoint_check import open_checkpoint
 from urs_inspect.samer._evaluation import Heads, load_heads, save_heads
 from urs_inspect.samer._neural.transformers_engine import BackboneEmbedder
-from urs_inspect.samer._training import (
-    TrainingPair,
-    pair_vectors,
-    predict_pairs,
-    read_training,
-    write_training,
-)
+from urs_inspect.samer._pairs import TrainingPair, read_training, write_training
+from urs_inspect.samer._vectors import pair_vectors, predict_pairs
 
 SETTINGS = (
     "-S",

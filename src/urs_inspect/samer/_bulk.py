@@ -22,8 +22,8 @@ from urs_inspect.samer._checkpoint import fingerprint
 from urs_inspect.samer._engines.protocol import Engine, EngineFailure, QueryResponse, one_line
 from urs_inspect.samer._engines.vllm_server import ServerEngine
 from urs_inspect.samer._judgement import Judgement, engine_facts, judge, score_values, short
+from urs_inspect.samer._pairs import read_rows as read_objects
 from urs_inspect.samer._reward import REWARD, Description
-from urs_inspect.samer._training.pairs import read_rows as read_objects
 
 _QUERY = ("query", "prompt", "question")
 _RESPONSE = ("response", "answer")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from urs_inspect._util import InputError, is_blank
+from urs_inspect.judging._answer_evaluators import AnswerEvaluation
 from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.samer._engines.protocol import (
     Engine,
@@ -17,6 +18,8 @@ from urs_inspect.samer._engines.protocol import (
     Scored,
     one_line,
 )
+from urs_inspect.samer._engines.registry import load_engine
+from urs_inspect.samer._engines.shared import EngineChoice, check_engine
 from urs_inspect.samer._evaluation import Evaluation, RawOutputs, evaluate
 from urs_inspect.samer._reward import REWARD, Description
 
@@ -226,3 +229,48 @@ def explain_judgements(judgements: Mapping[str, Judgement]) -> str:
     return "\n\n".join(
         f"#### {name}\n\n{explain_judgement(judgement)}" for name, judgement in judgements.items()
     )
+
+
+# ## Outside inspect-ai
+
+
+class SamerEvaluator:
+    """Evaluates answers with SaMer (SaMer paper, section 4)."""
+
+    def __init__(self, model: str, engine: str = "auto", folder: str | None = None) -> None:
+        """Take a checkpoint's folder or a server's address, and how it is run."""
+        self.dimensions = load_taxonomy().dimensions
+        self._choice = EngineChoice(model, engine, folder=folder)
+        self._engine: Engine | None = None
+
+    def check(self) -> None:
+        """Raise `InputError` if the engine could only fail in a run."""
+        check_engine(self._choice)
+
+    async def evaluate(self, pairs: Sequence[tuple[str, str]]) -> list[AnswerEvaluation]:
+        """Evaluate answers, given as pairs of query and response."""
+        if self._engine is None:
+            folder = self._choice.folder
+            options = {} if folder is None else {"folder": folder}
+            self._engine = load_engine(self._choice.model, engine=self._choice.engine, **options)
+        facts = {"samer": engine_facts(self._engine)}
+        evaluations: list[AnswerEvaluation] = []
+        for judgement in await judge(self._engine, [QueryResponse(*pair) for pair in pairs]):
+            if isinstance(judgement, EngineFailure):
+                evaluation = AnswerEvaluation(
+                    None, f"unscored_{judgement.mode}", judgement.detail, facts
+                )
+            else:
+                evaluation = AnswerEvaluation(
+                    score_values(judgement),
+                    "no_response" if judgement.no_response else "judged",
+                    explain_judgement(judgement),
+                    {**facts, **judgement_facts(judgement)},
+                )
+            evaluations.append(evaluation)
+        return evaluations
+
+    async def close(self) -> None:
+        """Close the engine."""
+        if self._engine is not None:
+            await self._engine.close()

@@ -15,11 +15,11 @@ from inspect_ai.log import EvalLog, EvalSample
 
 from urs_inspect._util import InputError
 from urs_inspect.logs._scores import last_score
-from urs_inspect.samer._training.pairs import TrainingPair
+from urs_inspect.samer._pairs import TrainingPair
 from urs_inspect.stats import Estimate, mean_interval
 
 if TYPE_CHECKING:
-    from urs_inspect.samer._training.vectors import EpochRecord
+    from urs_inspect.samer._vectors import EpochRecord
 
 _GROUPS = ("scenario", "intent", "group")
 _NO_GROUP = "all"

@@ -5,7 +5,6 @@ from urs_inspect._satellites import Satellite
 SATELLITE = Satellite(
     registers=(
         "samer._annotate_pair",
-        "samer._annotated_pair",
         "samer._scorer",
         "samer._annotate_task",
     ),
@@ -15,14 +14,14 @@ SATELLITE = Satellite(
             "samer": "samer._pair_judge:samer_judge",
             "reward_model": "samer._pair_judge:reward_judge",
         },
-        "evaluators of answers": {"samer": "samer._answer_evaluator:SamerEvaluator"},
+        "evaluators of answers": {"samer": "samer._judgement:SamerEvaluator"},
         "arguments of tasks": {"samer": "samer._options:SamerOptions"},
-        "scorers": {"samer": "samer._beside_judge:samer_scorer"},
+        "scorers": {"samer": "samer._viewer:samer_scorer"},
     },
     commands={
         "SaMer": {
             "samer": (
-                "samer._commands:samer",
+                "samer._training_commands:samer",
                 "SaMer: check, export, score with and train checkpoints.",
             )
         }

@@ -34,7 +34,12 @@ def say(text: str, *, label: str = "", style: str = "", err: bool = False) -> No
     Console(stderr=err).print(f"{line}{escape(text)}", highlight=False, soft_wrap=True)
 
 
-@click.command()
+@click.group()
+def samer() -> None:
+    """SaMer: check and export checkpoints, score, and make your own."""
+
+
+@samer.command()
 @click.argument("folder", metavar="DIR")
 @click.option(
     "--quick",
@@ -71,7 +76,7 @@ def check(folder: str, quick: bool) -> None:
     )
 
 
-@click.command()
+@samer.command()
 @click.argument("source", metavar="DIR")
 @click.argument("out", metavar="OUT")
 def export(source: str, out: str) -> None:
@@ -109,7 +114,7 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
             say(f"{name + ':':<11}{text}")
 
 
-@click.command()
+@samer.command()
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--model", required=True, help="Folder of a checkpoint, or address of a vLLM server.")
@@ -294,7 +299,7 @@ def _print_summary(report: "BulkReport", out: Path) -> None:
             say(sentence, label="no row was evaluated:", style="bold red", err=True)
 
 
-@click.command()
+@samer.command()
 @click.argument("logs", nargs=-1, required=True)
 @click.option(
     "--json",

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer._training.pairs import Preference, TrainingPair
+from urs_inspect.samer._pairs import Preference, TrainingPair
 
 Record = Mapping[str, Any]
 Reader = Callable[[Record], str]

@@ -19,18 +19,15 @@ from urs_inspect.cli._output import progress_bar, table_of
 from urs_inspect.cli._values import named_values
 from urs_inspect.samer._checkpoint import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
 from urs_inspect.samer._export import HEADS_NAME
-from urs_inspect.samer._scoring_commands import (
-    print_export,
-    say,
-)
+from urs_inspect.samer._scoring_commands import print_export, samer, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from urs_inspect.discrepancy._vector_cache import VectorCache
     from urs_inspect.samer._evaluation import Heads
-    from urs_inspect.samer._training import PairEmbedder, TrainingPair
-    from urs_inspect.samer._training.vectors import EpochRecord
+    from urs_inspect.samer._pairs import TrainingPair
+    from urs_inspect.samer._vectors import EpochRecord, PairEmbedder
 
 REPORT = "training.json"
 CURVES = "curves.svg"
@@ -43,7 +40,7 @@ _VECTOR_SETTINGS = (
 _BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
 
 
-@click.command()
+@samer.command()
 @click.argument("logs", metavar="LOGS...", nargs=-1)
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
@@ -58,8 +55,8 @@ def annotate(logs: tuple[str, ...], out: Path, per_scenario: str) -> None:
     file.
     """
     from urs_inspect.logs._files import finished_logs, nothing_left
+    from urs_inspect.samer._pairs import balance, write_training
     from urs_inspect.samer._report import read_annotations
-    from urs_inspect.samer._training import balance, write_training
 
     if not logs:
         raise InputError(
@@ -107,7 +104,7 @@ def _least_and_most(given: str) -> tuple[int, int]:
     return int(least), int(most)
 
 
-@click.command()
+@samer.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option(
     "-S",
@@ -124,7 +121,7 @@ def embed(data: Path, settings: tuple[str, ...]) -> None:
     from urs_inspect._arguments import check as check_argument
     from urs_inspect.samer import load_taxonomy
     from urs_inspect.samer._options import VectorSettings
-    from urs_inspect.samer._training import read_training
+    from urs_inspect.samer._pairs import read_training
 
     given = check_argument("-S", named_values(settings, "-S"), VectorSettings)
     pairs = read_training(data, load_taxonomy())
@@ -136,7 +133,7 @@ def embed(data: Path, settings: tuple[str, ...]) -> None:
 def load_embedder(backbone: str, layout: str, dtype: str) -> "PairEmbedder":
     """Make the backbone that a user names."""
     from urs_inspect.discrepancy._similarity import VectorSimilarity, load_similarity
-    from urs_inspect.samer._training import TextEmbedder
+    from urs_inspect.samer._vectors import TextEmbedder
 
     folder = Path(backbone).expanduser()
     if folder.is_dir():
@@ -163,7 +160,7 @@ def _filled_cache(
     Returns the cache and the number of items computed.
     """
     from urs_inspect.discrepancy._vector_cache import VectorCache
-    from urs_inspect.samer._training import fill_cache
+    from urs_inspect.samer._vectors import fill_cache
 
     cache = VectorCache(embedder.name)
     with progress_bar() as progress:
@@ -187,7 +184,7 @@ def _neural(module: str) -> Any:
         ) from error
 
 
-@click.command()
+@samer.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
@@ -216,16 +213,8 @@ def train(data: Path, out: Path, settings: tuple[str, ...]) -> None:
     from urs_inspect.samer import load_taxonomy
     from urs_inspect.samer._evaluation import heads_size
     from urs_inspect.samer._options import TrainingSettings
-    from urs_inspect.samer._training import (
-        accuracy,
-        check_split,
-        label_pairs,
-        pair_vectors,
-        predict_pairs,
-        read_training,
-        split_off,
-    )
-    from urs_inspect.samer._training.vectors import with_equal_weights
+    from urs_inspect.samer._pairs import check_split, label_pairs, read_training, split_off
+    from urs_inspect.samer._vectors import accuracy, pair_vectors, predict_pairs, with_equal_weights
     from urs_inspect.samer._weights import reserved_room
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -384,7 +373,7 @@ def _draw(history: "Sequence[EpochRecord]", path: Path) -> None:
         say(f"no picture: {error}")
 
 
-@click.command()
+@samer.command()
 @click.argument("backbone", metavar="BACKBONE")
 @click.argument("heads", metavar="HEADS")
 @click.argument("out", metavar="OUT")

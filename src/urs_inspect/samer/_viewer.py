@@ -1,13 +1,16 @@
-"""How `inspect view` shows scores of SaMer, alone and beside those of a judge."""
+"""SaMer as a scorer of URS, alone and beside a judge, and how `inspect view` shows its scores."""
 
-from typing import get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
+from inspect_ai.log import HeadlineMetric
 from inspect_ai.viewer import ScoreColorScale, TaskSamplesView, ViewerConfig
 
 from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.samer._engines import FailureMode
 from urs_inspect.samer._judgement import score_keys
-from urs_inspect.samer._scorer import LEADING
+from urs_inspect.samer._scorer import LEADING, samer, samer_outcome
+from urs_inspect.tasks._local_scorer import LocalScorer
 from urs_inspect.tasks._viewer import INTENT, SHARE, Scale, sample_column, sample_list
 
 _SAMER_LABELS = {
@@ -20,6 +23,16 @@ _EVALUATIONS = {
     "no_response": "info",
     **{f"unscored_{mode}": "bad" for mode in ("no_answer", "no_query", *get_args(FailureMode))},
 }
+
+
+def samer_scorer(options: Mapping[str, Any]) -> LocalScorer:
+    """The scorer `samer` with its options."""
+    return LocalScorer(
+        scorers=(samer(**options), samer_outcome()),
+        headline=HeadlineMetric(scorer="samer", metric="overall"),
+        viewer=samer_viewer,
+        beside=with_samer,
+    )
 
 
 def _samer_scales() -> dict[str, Scale]:

@@ -20,8 +20,8 @@ from urs_inspect.samer._evaluation import (
     WeightsAt,
     inner_widths,
 )
-from urs_inspect.samer._training.pairs import ABSENT, PairLabels, Rows, check_split
-from urs_inspect.samer._training.vectors import (
+from urs_inspect.samer._pairs import ABSENT, PairLabels, Rows, check_split
+from urs_inspect.samer._vectors import (
     EpochRecord,
     PairVectors,
     accuracy,

@@ -41,7 +41,7 @@ from urs_inspect.samer._engines.protocol import (
     readings,
 )
 from urs_inspect.samer._evaluation import WeightsAt
-from urs_inspect.samer._training.vectors import Vectors
+from urs_inspect.samer._vectors import Vectors
 from urs_inspect.samer._weights import Array, shortened_list
 
 _TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

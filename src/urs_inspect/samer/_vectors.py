@@ -16,7 +16,7 @@ import numpy.typing as npt
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._checkpoint import BACKBONE
 from urs_inspect.samer._evaluation import Evaluation, Heads, WeightsAt, evaluate, raw_outputs
-from urs_inspect.samer._training.pairs import Codes, PairLabels, Rows, TrainingPair
+from urs_inspect.samer._pairs import Codes, PairLabels, Rows, TrainingPair
 
 Vectors = npt.NDArray[np.floating[Any]]
 Singles = npt.NDArray[np.float32]
