@@ -15,6 +15,7 @@ import pytest
 from tests.samer.pooling_server import pooling_server, step_script
 from tests.samer.stubs import Opening, StubEngine
 from tests.telling import tells
+from urs_inspect._arguments import check
 from urs_inspect._util import InputError
 from urs_inspect.samer._conversation import Conversations
 from urs_inspect.samer._engines import (
@@ -29,11 +30,11 @@ from urs_inspect.samer._engines import (
 )
 from urs_inspect.samer._engines.shared import (
     AT_ONCE,
-    EngineChoice,
     check_engine,
     close_engines,
     shared_engine,
 )
+from urs_inspect.samer._options import SamerOptions
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_a_missing_package_is_one_line_with_the_way_to_install_it(
     )
     monkeypatch.setattr(shared, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"engine 'vllm'.*vllm:.*install 'urs-inspect\[vllm\]'"):
-        check_engine(EngineChoice(str(small), "vllm"))
+        check_engine(SamerOptions(model=str(small), engine="vllm"))
     unknown = registry.missing_package(
         "engine 'mine'", ImportError("No module named 'x'", name="x")
     )
@@ -136,50 +137,54 @@ def opening(stub_engine: Callable[..., Opening]) -> Opening:
     [
         (
             {"gpu_memory": 0.5},
-            "unknown option 'gpu_memory'; allowed: gpu_memory_utilization, tensor_parallel_size",
+            "unknown option gpu_memory; allowed: gpu_memory_utilization, tensor_parallel_size",
         ),
         (
             {"gpu_memory_utilization": "half"},
-            "gpu_memory_utilization must be a number above 0 and at most 1",
+            "gpu_memory_utilization: must be a number above 0 and at most 1",
         ),
         ({"gpu_memory_utilization": 1.5}, "at most 1, got 1.5"),
         ({"gpu_memory_utilization": float("nan")}, "at most 1, got nan"),
         (
             {"tensor_parallel_size": 0},
-            "tensor_parallel_size must be a whole number of at least 1, got 0",
+            "tensor_parallel_size: must be a whole number of at least 1, got 0",
         ),
         ({"tensor_parallel_size": True}, "at least 1, got True"),
-        ({"max_num_batched_tokens": 2.5}, "max_num_batched_tokens must be a whole number"),
-        ({"max_model_len": -1}, "max_model_len must be a whole number of at least 1, got -1"),
-        ("0.5", "must be options of vLLM by name, got '0.5'"),
+        ({"max_num_batched_tokens": 2.5}, "max_num_batched_tokens: must be a whole number"),
+        ({"max_model_len": -1}, "max_model_len: must be a whole number of at least 1, got -1"),
+        (0.5, "must be a text, or options: gpu_memory_utilization.*; got 0.5"),
     ],
 )
 def test_options_of_vllm_are_checked_before_an_engine_is_opened(
     small: Path, options: Any, message: str
 ) -> None:
     with pytest.raises(InputError, match=f"engine_options: .*{message}"):
-        EngineChoice(str(small), "vllm", engine_options=options)
+        chosen(str(small), engine="vllm", engine_options=options)
+
+
+def chosen(model: object, **options: Any) -> SamerOptions:
+    """What a user chose, checked as a task does."""
+    choice: SamerOptions = check("samer", {"model": model, **options}, SamerOptions)
+    return choice
 
 
 def test_options_of_vllm_reach_it_and_no_other_engine(small: Path) -> None:
     given = {"gpu_memory_utilization": 0.5, "max_model_len": 100}
-    made = EngineChoice(str(small), "vllm", engine_options=given)
-    assert made.options() == {
-        "bos": "single", "overlong": "shorten", "max_length": 100, "gpu_memory_utilization": 0.5,
-    }  # fmt: skip
-    assert hash(made) == hash(EngineChoice(str(small), "vllm", max_length=100))
-    assert made == EngineChoice(str(small), "vllm", engine_options=given)
-    assert made != EngineChoice(str(small), "vllm", engine_options={"max_model_len": 100})
+    made = chosen(str(small), engine="vllm", engine_options=given)
+    assert made.for_engine() == {"max_length": 100, "gpu_memory_utilization": 0.5}
+    same = chosen(str(small), engine="vllm", engine_options=given)
+    assert (made, hash(made)) == (same, hash(same))
+    assert made != chosen(str(small), engine="vllm", engine_options={"max_model_len": 100})
     with pytest.raises(InputError, match="max_model_len 100, but max_length 50"):
-        EngineChoice(str(small), "vllm", max_length=50, engine_options=given)
+        chosen(str(small), engine="vllm", max_length=50, engine_options=given)
     with pytest.raises(InputError, match=r"engine_options:.*vllm.*transformers"):
-        EngineChoice(str(small), "transformers", engine_options=given)
+        chosen(str(small), engine="transformers", engine_options=given)
     with pytest.raises(InputError, match=r"engine_options:.*`vllm serve`"):
-        EngineChoice("http://127.0.0.1:1", engine_options=given)
+        chosen("http://127.0.0.1:1", engine_options=given)
 
 
-def choice(folder: Path, **options: Any) -> EngineChoice:
-    return EngineChoice(str(folder), "stub", **options)
+def choice(folder: Path, **options: Any) -> SamerOptions:
+    return chosen(str(folder), engine="stub", **options)
 
 
 def test_many_who_ask_at_once_share_one_engine(opening: Opening, tmp_path: Path) -> None:
@@ -301,13 +306,13 @@ def test_who_wants_to_know_is_told_of_the_first_use_in_each_run(
         (
             "http://h",
             {"dtype": "float32"},
-            "engine 'server'.*option 'dtype'; allowed: .*bos, max_length",
+            "engine 'server'.*option 'dtype'; allowed: weights_at, bos, overlong, max_length, folder, description$",
         ),
-        ("here", {"weights_at": "answer"}, "weights_at 'answer'; allowed: response, query"),
-        ("here", {"bos": "none"}, "bos 'none'; allowed: single, double"),
-        ("here", {"overlong": "cut"}, "overlong 'cut'; allowed: shorten, error"),
+        ("here", {"weights_at": "answer"}, "weights_at: .*'answer'; allowed: response, query"),
+        ("here", {"bos": "none"}, "bos: .*'none'; allowed: single, double"),
+        ("here", {"overlong": "cut"}, "overlong: .*'cut'; allowed: shorten, error"),
         ("here", {"max_length": 513}, "max_length 513; allowed are"),
-        ("here", {"dtype": "half"}, "dtype 'half'; allowed: auto, float32, bfloat16, float16"),
+        ("here", {"dtype": "half"}, "dtype: .*'half'; allowed: auto, float32, bfloat16, float16"),
         ("here", {"folder": "x"}, "engine 'transformers'.*option 'folder'"),
         ("here", {}, ""),
     ],
@@ -318,15 +323,15 @@ def test_what_does_not_fit_is_refused_and_nothing_is_loaded(
     folder = copied("m")
     (folder / "samer_heads").mkdir()
     engine = "auto" if samer.startswith("http") else "transformers"
-    wanted = EngineChoice(samer.replace("here", str(folder)), **{"engine": engine, **options})
+    model = samer.replace("here", str(folder))
     with pytest.raises(InputError, match=said) if said else nullcontext():
-        check_engine(wanted)
+        check_engine(chosen(model, **{"engine": engine, **options}))
     assert not shared._open
 
 
 def test_only_what_was_given_is_handed_on() -> None:
     """An engine has its own default for the rest, and a server no option `dtype` at all."""
-    assert EngineChoice("http://h").options() == {"bos": "single", "overlong": "shorten"}
+    assert chosen("http://h").for_engine() == {}
     given = {
         "weights_at": "query",
         "bos": "double",
@@ -334,14 +339,14 @@ def test_only_what_was_given_is_handed_on() -> None:
         "max_length": 9,
         "dtype": "float32",
     }
-    assert EngineChoice("x", **given).options() == given  # type: ignore[arg-type]
+    assert chosen("x", **given).for_engine() == given
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"model": ""}, "samer: model ... text"),
-        ({"model": 7}, "samer: model ... text"),
+        ({"model": ""}, "samer: model: ... text"),
+        ({"model": 7}, "samer: model: ... text"),
         ({"model": "x", "engine": None}, "samer: engine ... text"),
         ({"model": "x", "folder": 3}, "samer: folder ... text"),
         ({"model": "x", "max_length": 0}, "samer: max_length ... whole number ... 1"),
@@ -353,7 +358,7 @@ def test_only_what_was_given_is_handed_on() -> None:
 )
 def test_a_value_of_another_type_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as caught:
-        EngineChoice(**given)
+        chosen(**given)
     assert tells(str(caught.value), said)
 
 
@@ -366,7 +371,7 @@ def test_a_server_is_asked_what_it_is_and_its_requests_are_limited(small: Path) 
 
     eot = Conversations(small).end_of_turn
     with pooling_server(step_script(eot, 64)) as server:
-        wanted = EngineChoice(server.url, folder=str(small))
+        wanted = chosen(server.url, folder=str(small))
         check_engine(wanted, concurrency)
         check_engine(wanted, concurrency)
         assert len(server.asked) == 1  # the probe, once however many want to know
@@ -389,7 +394,7 @@ def test_a_server_is_asked_again_after_a_while(
     monkeypatch.setattr(shared, "monotonic", lambda: clock[0])
     monkeypatch.setattr("urs_inspect.samer._engines.vllm_server._wait_for_start", lambda *_: 0.0)
     with pooling_server(step_script(Conversations(small).end_of_turn, 64)) as server:
-        wanted = EngineChoice(server.url, folder=str(small))
+        wanted = chosen(server.url, folder=str(small))
         for passed, asked in ((0, 1), (20, 1), (21, 2)):
             clock[0] += passed
             check_engine(wanted)

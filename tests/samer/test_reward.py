@@ -26,8 +26,9 @@ from urs_inspect.samer import check_rows, judge, load_engine, reward_model, same
 from urs_inspect.samer._checkpoint import fingerprint
 from urs_inspect.samer._checkpoint_check import check_model, open_model
 from urs_inspect.samer._engines import EngineFailure, QueryResponse, registry
-from urs_inspect.samer._engines.shared import EngineChoice, check_engine
+from urs_inspect.samer._engines.shared import check_engine
 from urs_inspect.samer._judgement import Judgement, score_values
+from urs_inspect.samer._options import SamerOptions
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.solvers import compare_pair
 
@@ -275,9 +276,11 @@ def test_descriptions_that_do_not_fit_are_refused(
 ) -> None:
     folder = tiny_reward_model(tmp_path / "m", labels=2)
     with pytest.raises(InputError, match="2 outputs"):
-        check_engine(EngineChoice(str(folder), "transformers"))
+        check_engine(SamerOptions(model=str(folder), engine="transformers"))
     with pytest.raises(InputError, match=message):
-        check_engine(EngineChoice(str(describe(folder, **description)), "transformers"))
+        check_engine(
+            SamerOptions(model=str(describe(folder, **description)), engine="transformers")
+        )
 
 
 def test_a_server_runs_the_head_and_gets_token_ids(model: Path) -> None:

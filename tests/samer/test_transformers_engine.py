@@ -220,9 +220,9 @@ def test_nothing_is_printed_and_a_closed_engine_fails_without_raising(copied: Co
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dtype": "int8"}, "dtype 'int8'; allowed: auto, float32, bfloat16, float16"),
+        ({"dtype": "int8"}, "dtype: .*'int8'; allowed: auto, float32, bfloat16, float16"),
         ({"max_length": 513}, "max_length 513; allowed are .* to 512"),
-        ({"batch_tokens": 0}, "batch_tokens 0; expected 1 or more"),
+        ({"batch_tokens": 0}, "batch_tokens: must be .* at least 1, got 0"),
         ({"device": "abacus"}, "device 'abacus'"),
     ],
 )
@@ -276,8 +276,6 @@ def test_the_name_tells_models_and_types_apart(released: Path, tmp_path: Path):
 
 
 def test_what_cannot_be_used_is_refused(released: Path, tmp_path: Path):
-    with pytest.raises(InputError, match="dtype 'int8'; allowed: float32, bfloat16"):
-        BackboneEmbedder(released, dtype="int8")
     with pytest.raises(InputError, match=r"max_length 9999; allowed are \d+ to 512"):
         BackboneEmbedder(released, max_length=9999)
     with pytest.raises(InputError, match="no such folder; expected a Llama"):

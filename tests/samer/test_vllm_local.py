@@ -26,9 +26,10 @@ from urs_inspect.samer._checkpoint_check import open_checkpoint
 from urs_inspect.samer._engines import shared
 from urs_inspect.samer._engines.protocol import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer._engines.registry import load_engine
-from urs_inspect.samer._engines.shared import EngineChoice, check_engine
+from urs_inspect.samer._engines.shared import check_engine
 from urs_inspect.samer._engines.vllm_local import VllmEngine, make_vllm
 from urs_inspect.samer._export import exported_folder
+from urs_inspect.samer._options import SamerOptions
 from urs_inspect.samer._weights import Array
 
 ITEMS = [QueryResponse(f"question {n}", f"answer {n}") for n in range(12)]
@@ -235,9 +236,10 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
         condition="scorer=samer",
     )
     assert task is not None
-    for choice in (EngineChoice(**task), EngineChoice(str(folder), "vllm", engine_options=options)):
+    for given in (task, {"model": str(folder), "engine": "vllm", "engine_options": options}):
+        choice = check("samer", given, SamerOptions)
         check_engine(choice)
-        load_engine(choice.model, engine=choice.engine, **choice.options())
+        load_engine(choice.model, engine=choice.engine, **choice.for_engine())
         assert wanted.items() <= fake.arguments.items()
     assert samer(str(folder), engine="vllm", engine_options=options)
     with pytest.raises(InputError, match="engine_options: tensor_parallel_size"):
@@ -261,9 +263,9 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
         return CliRunner().invoke(main, [*command, "-S", f"engine_options={text}"])
 
     for text, said in (
-        ("{tensor_parallel_size: two}", "tensor_parallel_size must be a whole number"),
+        ("{tensor_parallel_size: two}", "tensor_parallel_size: must be a whole number"),
         ("{", "-S: cannot read 'engine_options={'"),
-        ("0.5", "must be options of vLLM by name"),
+        ("0.5", "engine_options: must be"),
     ):
         failed = run(text)
         assert failed.exit_code == 1 and said in failed.output and not fake.arguments

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from urs_inspect._arguments import check
 from urs_inspect._util import InputError, is_blank
 from urs_inspect.judging._answer_evaluators import AnswerEvaluation
 from urs_inspect.rubrics._taxonomy import load_taxonomy
@@ -19,8 +20,9 @@ from urs_inspect.samer._engines.protocol import (
     one_line,
 )
 from urs_inspect.samer._engines.registry import load_engine
-from urs_inspect.samer._engines.shared import EngineChoice, check_engine
+from urs_inspect.samer._engines.shared import check_engine
 from urs_inspect.samer._evaluation import Evaluation, RawOutputs, evaluate
+from urs_inspect.samer._options import SamerOptions
 from urs_inspect.samer._reward import REWARD, Description
 
 _PLACES = 4  # of a score that people look at
@@ -240,7 +242,8 @@ class SamerEvaluator:
     def __init__(self, model: str, engine: str = "auto", folder: str | None = None) -> None:
         """Take a checkpoint's folder or a server's address, and how it is run."""
         self.dimensions = load_taxonomy().dimensions
-        self._choice = EngineChoice(model, engine, folder=folder)
+        given = {"model": model, "engine": engine, "folder": folder}
+        self._choice = check("samer", given, SamerOptions)
         self._engine: Engine | None = None
 
     def check(self) -> None:
@@ -250,9 +253,8 @@ class SamerEvaluator:
     async def evaluate(self, pairs: Sequence[tuple[str, str]]) -> list[AnswerEvaluation]:
         """Evaluate answers, given as pairs of query and response."""
         if self._engine is None:
-            folder = self._choice.folder
-            options = {} if folder is None else {"folder": folder}
-            self._engine = load_engine(self._choice.model, engine=self._choice.engine, **options)
+            choice = self._choice
+            self._engine = load_engine(choice.model, engine=choice.engine, **choice.for_engine())
         facts = {"samer": engine_facts(self._engine)}
         evaluations: list[AnswerEvaluation] = []
         for judgement in await judge(self._engine, [QueryResponse(*pair) for pair in pairs]):

@@ -1,37 +1,93 @@
-"""The argument `samer` of tasks: a model and how it is run; and settings of training."""
+"""How a SaMer model is run and trained: the argument `samer` of tasks, and settings of commands."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, model_serializer, model_validator
 
-from urs_inspect._arguments import Count, Flag, Natural, Options, Positive, Text
+from urs_inspect._arguments import Cosine, Count, Flag, Natural, Options, Positive, Text
+from urs_inspect._util import is_blank
 from urs_inspect.samer._checkpoint import Dtype
 from urs_inspect.samer._conversation import Bos, Overlong
 from urs_inspect.samer._evaluation import WeightsAt
 
 
-class SamerOptions(Options):
-    """A SaMer model and how it is run."""
+def is_address(model: str) -> bool:
+    """Whether a model is a server's address and not a folder."""
+    return model.startswith(("http://", "https://"))
 
-    model: Text  # folder of a checkpoint, or address of a vLLM server
+
+class VllmOptions(Options):
+    """Arguments of `vllm.LLM` that tasks, scorers and commands take."""
+
+    gpu_memory_utilization: Cosine | None = None
+    tensor_parallel_size: Count | None = None
+    max_num_batched_tokens: Count | None = None
+    max_model_len: Count | None = None  # the same as `max_length`
+
+    @model_serializer
+    def _given(self) -> dict[str, Any]:
+        return {name: value for name, value in self if value is not None}
+
+
+class RunOptions(Options):
+    """How a SaMer model is run."""
+
     engine: Text = "auto"
     weights_at: WeightsAt | None = None  # by default where the heads' file says, else `response`
     bos: Bos = "single"
     overlong: Overlong = "shorten"
     max_length: Count | None = None  # tokens; by default the model's limit
     folder: Text | None = None  # for a server on another machine: its tokeniser and heads
-    dtype: Dtype = "auto"
+    dtype: Dtype = "auto"  # of an engine in this process; a server chooses its own
     description: Text | None = None  # of a reward model: a file that says what its outputs mean
-    # of vLLM in this process, such as `gpu_memory_utilization`; `EngineChoice` checks them
-    engine_options: Any = None
+    engine_options: VllmOptions | None = None  # of vLLM in this process
 
 
-class BulkOptions(SamerOptions):
-    """A SaMer model and how it evaluates the rows of files."""
+class _Model(Options):
+    model: Text  # folder of a checkpoint, or address of a vLLM server
+
+
+class SamerOptions(RunOptions, _Model):
+    """A SaMer model and how it is run; equal ones share one engine."""
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        options = self.engine_options
+        if options is None:
+            return self
+        if is_address(self.model):
+            raise ValueError("engine_options: a server has its own; give them to `vllm serve`")
+        if self.engine not in {"auto", "vllm"}:
+            raise ValueError(f"engine_options: only with engine vllm, not {self.engine}")
+        if options.max_model_len and self.max_length not in {None, options.max_model_len}:
+            raise ValueError(
+                f"engine_options: max_model_len {options.max_model_len}, but max_length"
+                f" {self.max_length}"
+            )
+        return self
+
+    def for_engine(self) -> dict[str, Any]:
+        """Options for `load_engine`; those that are not given are left to the engine."""
+        given = self.model_dump(exclude={"model", "engine"}, exclude_defaults=True)
+        given |= given.pop("engine_options", {})
+        length = given.pop("max_model_len", None)
+        if length is not None:
+            given["max_length"] = length
+        return given
+
+
+def _cluster(value: Any) -> Any:
+    if not isinstance(value, str) or is_blank(value):
+        raise ValueError(f"must be local, auto or the address of a cluster of Ray, got {value!r}")
+    return value
+
+
+class BulkOptions(RunOptions):
+    """How the rows of files are evaluated."""
 
     timeout: Positive | None = None  # seconds for one of five attempts at a row, of a server
     keep_failures: Flag = False  # whether rows without an answer count as failures
-    ray: Text | None = None  # `local`, `auto` or the address of a cluster; None without Ray
+    ray: Annotated[str, BeforeValidator(_cluster)] | None = None  # None without Ray
     workers: Count = 1  # engines on Ray
 
 

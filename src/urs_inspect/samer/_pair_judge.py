@@ -6,9 +6,10 @@ from typing import Any
 
 from inspect_ai.util import concurrency
 
+from urs_inspect._arguments import check
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.samer._engines import EngineFailure, QueryResponse
-from urs_inspect.samer._engines.shared import EngineChoice, check_engine, shared_engine
+from urs_inspect.samer._engines.shared import check_engine, shared_engine
 from urs_inspect.samer._judgement import (
     Judgement,
     engine_facts,
@@ -16,6 +17,7 @@ from urs_inspect.samer._judgement import (
     judge,
     judgement_facts,
 )
+from urs_inspect.samer._options import SamerOptions
 from urs_inspect.samer._reward import Kind
 from urs_inspect.solvers._local_judges import LocalFailure
 
@@ -66,10 +68,10 @@ class PairJudge:
     """Judges pairs by an engine, which is checked at once and opened when it is first needed."""
 
     def __init__(self, options: Mapping[str, Any], kind: Kind) -> None:
-        """Take the fields of `EngineChoice`; `InputError` if they could only fail in a run."""
+        """Take the fields of `SamerOptions`; `InputError` if they could only fail in a run."""
         self.dimensions = kind == "samer"
-        self._choice = EngineChoice(**options, kind=kind)
-        check_engine(self._choice, concurrency)
+        self._choice = check("samer", options, SamerOptions)
+        check_engine(self._choice, concurrency, kind)
 
     async def compare(
         self, query: str, response_a: str, response_b: str

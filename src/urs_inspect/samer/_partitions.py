@@ -31,8 +31,8 @@ from urs_inspect.samer._bulk_results import difference, partial_path, remove_par
 from urs_inspect.samer._checkpoint import fingerprint
 from urs_inspect.samer._engines.protocol import Engine, one_line, open_with_spec
 from urs_inspect.samer._engines.registry import engine_for, load_engine
-from urs_inspect.samer._engines.shared import EngineChoice
 from urs_inspect.samer._judgement import engine_facts, facts_of
+from urs_inspect.samer._options import SamerOptions, is_address
 
 Partition = tuple[Path, Path]  # a file of rows, and the Parquet file for its results
 _READERS = 16  # files that are looked at together, because a network's disk answers late
@@ -231,29 +231,36 @@ def score_partitions(
 
 
 def arguments(
-    choice: EngineChoice, on_ray: bool, **more: Any
+    choice: SamerOptions, on_ray: bool, **more: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Options and facts for a scorer; on Ray they leave nothing to a worker's machine."""
+    options = choice.for_engine()
     if not on_ray:
-        return {"samer": choice.model, "engine": choice.engine, **choice.options(), **more}, {}
+        return {"samer": choice.model, "engine": choice.engine, **options, **more}, {}
     if find_spec("ray") is None:
         raise InputError("-S ray=... needs the package ray: pip install 'urs-inspect[ray]'")
-    if choice.is_server:
+    if is_address(choice.model):
         raise InputError(
             "-S ray=... starts an engine in each worker; leave it out for a server, which has its"
             " own"
         )
-    if (choice.engine_options or {}).get("tensor_parallel_size", 1) > 1:
+    if options.get("tensor_parallel_size", 1) > 1:
         raise InputError(
             "-S ray=... gives each worker one GPU; leave out tensor_parallel_size, or ray"
         )
-    name = engine_for(choice.model, engine=choice.engine, **choice.options())
-    settled = ("weights_at", "bos", "dtype", "max_length", "overlong", "description")
+    name = engine_for(choice.model, engine=choice.engine, **options)
     on_cpu = name == "transformers"
     checkpoint, spec = open_with_spec(
-        choice.model, *(getattr(choice, key) for key in settled), on_cpu=on_cpu
+        choice.model,
+        choice.weights_at,
+        choice.bos,
+        choice.dtype,
+        options.get("max_length"),
+        choice.overlong,
+        choice.description,
+        on_cpu=on_cpu,
     )
-    options = {**choice.options(), "dtype": spec.dtype, "max_length": spec.max_length}
+    options |= {"dtype": spec.dtype, "max_length": spec.max_length}
     if on_cpu:
         options["device"] = "cpu"
     if spec.reward is None:

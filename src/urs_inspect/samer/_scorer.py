@@ -14,14 +14,13 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import TaskState
 from inspect_ai.util import concurrency
 
-from urs_inspect._arguments import Count, Text, checked
+from urs_inspect._arguments import Count, Text, check, checked
 from urs_inspect.datasets._conversations import NOT_SHOWN, TURNS_NOT_SEEN
 from urs_inspect.judging._scores import last_score
 from urs_inspect.samer._checkpoint import Dtype, fingerprint
 from urs_inspect.samer._conversation import Bos, Overlong
 from urs_inspect.samer._engines import EngineFailure, QueryResponse
 from urs_inspect.samer._engines.shared import (
-    EngineChoice,
     check_engine,
     close_engines,
     shared_engine,
@@ -36,7 +35,8 @@ from urs_inspect.samer._judgement import (
     judgement_facts,
     score_values,
 )
-from urs_inspect.samer._reward import REWARD
+from urs_inspect.samer._options import SamerOptions
+from urs_inspect.samer._reward import REWARD, Kind
 from urs_inspect.scorers._metrics import (
     cluster_of,
     count_rows,
@@ -196,8 +196,7 @@ def samer(
     that never ends the run.
 
     An engine in this process is opened for the first answer and closed when the run ends. Scoring a
-    finished log is no run: there the process ends, or a script awaits
-    `samer.engines.shared.close_engines()`.
+    finished log is no run: there it stays open until the process ends.
 
     Args:
         model: Folder of a checkpoint, or address of a vLLM server.
@@ -222,24 +221,24 @@ def samer(
         InputError: If the folder is no SaMer checkpoint, the server cannot be used, or an argument
             is unknown.
     """
-    choice = EngineChoice(
-        model,
-        engine,
-        weights_at,
-        bos,
-        overlong,
-        max_length,
-        folder,
-        dtype,
-        kind="samer",
+    return _scorer(
+        "samer",
+        model=model,
+        engine=engine,
+        weights_at=weights_at,
+        bos=bos,
+        overlong=overlong,
+        max_length=max_length,
+        folder=folder,
+        dtype=dtype,
         engine_options=engine_options,
     )
-    return _scorer(choice)
 
 
-def _scorer(choice: EngineChoice) -> Scorer:
+def _scorer(kind: Kind, **options: Any) -> Scorer:
     """Scores answers by an engine, which is checked here."""
-    reward = check_engine(choice, concurrency)
+    choice = check(kind, options, SamerOptions)
+    reward = check_engine(choice, concurrency, kind)
     known: dict[str, str] = {}
     cautioned = False
 
@@ -270,7 +269,7 @@ def _scorer(choice: EngineChoice) -> Scorer:
         if unseen and not cautioned:
             cautioned = True
             logger.warning(
-                f"{choice.kind} reads the last message of a user only: of a conversation it does"
+                f"{kind} reads the last message of a user only: of a conversation it does"
                 f" not see the other turns, nor what is no text ({', '.join(unseen)}; for the first"
                 " time in this run). Such answers are counted as 'not all seen'."
             )
@@ -343,18 +342,17 @@ def reward_model(
         InputError: If the folder is no reward model's, the server cannot be used, or an argument is
             unknown.
     """
-    choice = EngineChoice(
-        model,
-        engine,
+    return _scorer(
+        "reward_model",
+        model=model,
+        engine=engine,
         overlong=overlong,
         max_length=max_length,
         folder=folder,
         dtype=dtype,
         description=description,
-        kind="reward_model",
         engine_options=engine_options,
     )
-    return _scorer(choice)
 
 
 LEADING = ("first", "second", "third")

@@ -15,9 +15,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, choices
 from urs_inspect.cli._output import progress_bar, table_of
 from urs_inspect.cli._values import named_values
+from urs_inspect.samer._options import BulkOptions, RunOptions, SamerOptions
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -124,8 +125,8 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
     multiple=True,
     metavar="NAME=VALUE",
     help=(
-        "How the model is run, as for the scorer samer: engine, dtype, weights_at, bos, overlong,"
-        " max_length, folder, description, engine_options. For a server also timeout (600), seconds"
+        f"How the model is run, as for the scorer samer: {choices(RunOptions.model_fields)}."
+        " For a server also timeout (600), seconds"
         " for one of five attempts at a row, and keep_failures (false): whether rows without an"
         " answer count as failures; else they stop the command, and are tried again. For many files"
         " also ray, which scores them at once, one per worker: local starts Ray on this machine,"
@@ -147,20 +148,21 @@ def score(source: Path, out: Path, model: str, settings: tuple[str, ...], overwr
     be evaluated. If IN is a folder or a pattern in quotes, such as 'parts/*.parquet', OUT is a
     folder with one Parquet file for each.
     """
-    from urs_inspect.samer._engines.shared import EngineChoice
+    from urs_inspect._arguments import check as check_argument
     from urs_inspect.samer._partitions import Scorer, arguments, find_partitions
 
-    options = _options(model, settings)
-    ray = _ray(options.pop("ray"), options.pop("workers"))
+    given = named_values(settings, "-S")
+    options = check_argument("-S", given, BulkOptions)
+    ray = _ray(options.ray, options.workers)
     many = ray is not None or _names_many(source)
     partitions = find_partitions(source, out) if many else ()
     rows = None if many else _rows_to_score(source, out, overwrite)
     if many:
-        options["model"] = _same_for_every_worker(model)
-    timeout = options.pop("timeout")
-    more = {"timeout": timeout} if timeout else {}
-    how = {"keep_failures": options.pop("keep_failures")}
-    choice = EngineChoice(**options)
+        model = _same_for_every_worker(model)
+    more = {"timeout": options.timeout} if options.timeout else {}
+    how = {"keep_failures": options.keep_failures}
+    run = {name: given[name] for name in given if name in SamerOptions.model_fields}
+    choice = check_argument("-S", {"model": model, **run}, SamerOptions)
     console = Console(stderr=True, soft_wrap=True)
     with closing(Scorer(*arguments(choice, ray is not None, **more), how)) as scorer:
         if ray is None:
@@ -190,15 +192,6 @@ def _same_for_every_worker(model: str) -> str:
     if "://" in model:
         return model
     return str(Path(model).expanduser().absolute())
-
-
-def _options(model: str, settings: tuple[str, ...]) -> dict[str, Any]:
-    """The model, and how it is run."""
-    from urs_inspect._arguments import check as check_argument
-    from urs_inspect.samer._options import BulkOptions
-
-    given = {"model": model, **named_values(settings, "-S")}
-    return dict(check_argument("-S", given, BulkOptions))
 
 
 def _score_rows(rows: "BulkInput", out: Path, scorer: "Scorer", console: Console) -> "BulkReport":

@@ -2,25 +2,24 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from importlib.util import find_spec
 from logging import getLogger
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
+from urs_inspect._arguments import check
+from urs_inspect._satellites import at
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer._checkpoint import Dtype
-from urs_inspect.samer._conversation import Bos, Overlong
 from urs_inspect.samer._engines.protocol import Engine
-from urs_inspect.samer._evaluation import WeightsAt
+from urs_inspect.samer._options import SamerOptions, is_address
 
-_ENGINES: dict[str, tuple[str, str]] = {
-    "vllm": ("urs_inspect.samer._engines.vllm_local", "make_vllm"),
-    "server": ("urs_inspect.samer._engines.vllm_server", "make_server"),
-    "transformers": ("urs_inspect.samer._neural.transformers_engine", "make_transformers"),
+_ENGINES = {
+    "vllm": "samer._engines.vllm_local:make_vllm",
+    "server": "samer._engines.vllm_server:make_server",
+    "transformers": "samer._neural.transformers_engine:make_transformers",
 }
-"""Name -> module and function `(samer, **options) -> Engine`. Named, not imported: some need torch
-or vLLM.
+"""Name -> address of a function `(samer, **options) -> Engine`. Named, not imported: some need
+torch or vLLM.
 """
 
 _EXTRAS = {
@@ -29,12 +28,6 @@ _EXTRAS = {
     "transformers": "samer",
     "tokenizers": "samer",
 }  # package -> extra
-_VALUES = {
-    "weights_at": get_args(WeightsAt),
-    "bos": get_args(Bos),
-    "overlong": get_args(Overlong),
-    "dtype": get_args(Dtype),
-}
 _registered: dict[str, Callable[..., Engine]] = {}
 _LOG = getLogger(__name__)
 
@@ -103,7 +96,7 @@ def missing_package(needing: str, error: ImportError) -> InputError:
 
 
 def _chosen(samer: str, engine: str) -> str:
-    address = samer.startswith(("http://", "https://"))
+    address = is_address(samer)
     if not address and not Path(samer).expanduser().is_dir():
         raise InputError(
             f"samer '{samer}': no such folder; expected a checkpoint's folder or a server's address"
@@ -129,26 +122,27 @@ def _chosen(samer: str, engine: str) -> str:
 
 
 def _check_options(name: str, make: Callable[..., Engine], options: Mapping[str, Any]) -> None:
-    parameters = list(inspect.signature(make).parameters.values())[1:]
-    allowed = [
-        parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD
-    ]
-    passes_on = len(allowed) < len(parameters)
-    if (unknown := [option for option in options if option not in allowed]) and not passes_on:
-        raise InputError(
-            f"engine '{name}' has no option '{unknown[0]}'; allowed: {choices(allowed)}"
-        )
-    for option, values in _VALUES.items():
-        if options.get(option) is not None and options[option] not in values:
-            raise InputError(f"{option} '{options[option]}'; allowed: {choices(values)}")
+    _, *parameters = inspect.signature(make).parameters.values()
+    own = [known for known in parameters if known.kind is not known.VAR_KEYWORD]
+    hints = {known.name: known.annotation for known in own}
+    passes_on = len(own) < len(parameters)
+    for option, value in options.items():
+        if option in hints and name in _ENGINES:
+            check(option, value, hints[option])
+        elif option not in hints and not passes_on:
+            allowed = list(hints)
+            if option in SamerOptions.model_fields:  # users of commands and tasks have no others
+                allowed = [known for known in SamerOptions.model_fields if known in hints]
+            raise InputError(
+                f"engine '{name}' has no option '{option}'; allowed: {choices(allowed)}"
+            )
 
 
 def _factory(name: str) -> Callable[..., Engine]:
     if name in _registered:
         return _registered[name]
-    module, function = _ENGINES[name]
     try:
-        make: Callable[..., Engine] = getattr(import_module(module), function)
+        make: Callable[..., Engine] = at(_ENGINES[name])
     except ImportError as error:
         raise missing_package(f"engine '{name}'", error) from error
     return make

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from anyio import to_thread
 
+from urs_inspect._arguments import Count
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._checkpoint import Checkpoint, Dtype
 from urs_inspect.samer._conversation import Bos, Encoded, Overlong
@@ -34,7 +35,7 @@ from urs_inspect.samer._engines.protocol import (
 )
 from urs_inspect.samer._evaluation import WeightsAt
 from urs_inspect.samer._export import exported_folder
-from urs_inspect.samer._weights import Array, is_whole
+from urs_inspect.samer._weights import Array
 
 _FIXED = (
     "model",
@@ -45,16 +46,8 @@ _FIXED = (
     "hf_overrides",
     "trust_remote_code",
     "max_model_len",
+    "enable_chunked_prefill",  # STEP pooling needs each input in one piece
 )
-_AT_LEAST_1 = "a whole number of at least 1"
-ENGINE_OPTIONS: Mapping[str, str] = {
-    "gpu_memory_utilization": "a number above 0 and at most 1",
-    "tensor_parallel_size": _AT_LEAST_1,
-    "max_num_batched_tokens": _AT_LEAST_1,
-    "max_model_len": _AT_LEAST_1,
-}
-"""Arguments of `vllm.LLM` that tasks, scorers and commands take, and what each must be."""
-
 # items of one call of vLLM; bounds what is held at once, and is far above what it schedules at once
 _MOST = 2048
 _QUIET = {"disable_log_stats": True, "use_tqdm_on_load": False}
@@ -72,7 +65,7 @@ def make_vllm(
     weights_at: WeightsAt | None = None,
     bos: Bos = "single",
     dtype: Dtype = "auto",
-    max_length: int | None = None,
+    max_length: Count | None = None,
     overlong: Overlong = "shorten",
     description: str | None = None,
     **vllm: Any,
@@ -83,48 +76,17 @@ def make_vllm(
 
     SaMer's released folder is exported into the cache first, which links its large files.
     """
-    check_engine_options({name: value for name, value in vllm.items() if name in ENGINE_OPTIONS})
     checkpoint, spec = open_with_spec(
         samer, weights_at, bos, dtype, max_length, overlong, description
     )
     if wrong := [name for name in vllm if name in _FIXED]:
         raise InputError(f"vllm: {choices(wrong)} cannot be set; SaMer needs its own value")
-    if "enable_chunked_prefill" in vllm:
-        raise InputError(
-            "engine 'vllm': enable_chunked_prefill cannot be set; STEP pooling needs each input in"
-            " one piece"
-        )
     return VllmEngine(
         spec,
         checkpoint,
         exported_folder(checkpoint) if spec.reward is None else checkpoint.folder,
         vllm,
     )
-
-
-def check_engine_options(options: object) -> dict[str, int | float]:
-    """Check options of vLLM by name, before an engine is opened.
-
-    `InputError` names the first that is wrong.
-    """
-    if not isinstance(options, Mapping):
-        raise InputError(f"engine_options: must be options of vLLM by name, got {options!r}")
-    for name, value in options.items():
-        if name not in ENGINE_OPTIONS:
-            raise InputError(
-                f"engine_options: unknown option '{name}'; allowed: {choices(ENGINE_OPTIONS)}"
-            )
-        if not _fits(ENGINE_OPTIONS[name], value):
-            raise InputError(
-                f"engine_options: {name} must be {ENGINE_OPTIONS[name]}, got {value!r}"
-            )
-    return dict(options)
-
-
-def _fits(expected: str, value: object) -> bool:
-    if expected == _AT_LEAST_1:
-        return is_whole(value) and value >= 1
-    return (is_whole(value) or isinstance(value, float)) and 0 < value <= 1
 
 
 class VllmEngine:

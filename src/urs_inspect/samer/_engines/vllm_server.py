@@ -29,6 +29,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
+from urs_inspect._arguments import Count, Positive
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._checkpoint import (
     HEADS_FILE,
@@ -82,33 +83,25 @@ class ServerOptions:
     attempts: int = 5  # at one request; only faults that may pass are tried again
     connections: Connections | None = None  # without it, at most 32 requests are sent at once
 
-    def __post_init__(self) -> None:
-        if not self.timeout > 0:
-            raise InputError(f"timeout={self.timeout}; allowed are seconds above 0")
-        if self.attempts < 1:
-            raise InputError(f"attempts={self.attempts}; allowed are 1 or more")
-
 
 def make_server(
     samer: str,
     *,
     weights_at: WeightsAt | None = None,
     bos: Bos = "single",
-    max_length: int | None = None,
+    max_length: Count | None = None,
     overlong: Overlong = "shorten",
     folder: str | None = None,
     description: str | None = None,
     served: str | None = None,
-    timeout: float = 600.0,
-    attempts: int = 5,
+    timeout: Positive = 600.0,
+    attempts: Count = 5,
     connections: Connections | None = None,
 ) -> Engine:
     """Make an engine for a server at the address `samer`.
 
     It is asked what it is, and its reply to a conversation is checked.
     """
-    if max_length is not None and max_length < 1:
-        raise InputError(f"max_length {max_length}; expected 1 or more")
     options = ServerOptions(timeout, attempts, connections)
     url = base_address(samer)
     patience = min(timeout, _OPENING)

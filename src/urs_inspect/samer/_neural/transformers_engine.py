@@ -15,6 +15,7 @@ import torch
 from transformers import AutoConfig, AutoModelForSequenceClassification, LlamaModel
 from transformers.utils import logging as transformers_logging
 
+from urs_inspect._arguments import Count
 from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import (
     BACKBONE,
@@ -45,7 +46,6 @@ from urs_inspect.samer._vectors import Vectors
 from urs_inspect.samer._weights import Array, shortened_list
 
 _TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-_EMBEDDING_TYPES = ("float32", "bfloat16")
 _NAME_DIGITS = 32  # of a fingerprint in an embedder's name
 _CPU_TOKENS = 4096
 _GPU_TOKENS = 32768
@@ -58,10 +58,10 @@ def make_transformers(
     weights_at: WeightsAt | None = None,
     bos: Bos = "single",
     dtype: Dtype = "auto",
-    max_length: int | None = None,
+    max_length: Count | None = None,
     overlong: Overlong = "shorten",
     device: str = "auto",
-    batch_tokens: int | None = None,
+    batch_tokens: Count | None = None,
     description: str | None = None,
 ) -> Engine:
     """Load a checkpoint into torch.
@@ -69,8 +69,6 @@ def make_transformers(
     The `dtype` `auto` is that of its weights on a GPU, float32 on a CPU.
     """
     device = _usable_device(device)
-    if batch_tokens is not None and batch_tokens < 1:
-        raise InputError(f"batch_tokens {batch_tokens}; expected 1 or more")
     given = (samer, weights_at, bos, dtype, max_length, overlong, description)
     checkpoint, spec = open_with_spec(*given, on_cpu=device == "cpu")
     return TransformersEngine(checkpoint, spec, device, batch_tokens)
@@ -144,8 +142,6 @@ class BackboneEmbedder:
         device: str = "auto",
         max_length: int | None = None,
     ) -> None:
-        if dtype not in _EMBEDDING_TYPES:
-            raise InputError(f"dtype '{dtype}'; allowed: {', '.join(_EMBEDDING_TYPES)}")
         limit = int(open_backbone(folder)["max_position_embeddings"])
         self._conversations = Conversations(folder)
         self._length = self._conversations.fitting_length(limit, max_length)
