@@ -392,7 +392,7 @@ def test_a_server_is_asked_again_after_a_while(
 ) -> None:
     clock = [100.0]
     monkeypatch.setattr(shared, "monotonic", lambda: clock[0])
-    monkeypatch.setattr("urs_inspect.samer._engines.vllm_server._wait_for_start", lambda *_: 0.0)
+    monkeypatch.setattr("urs_inspect.samer._engines.vllm_server._wait", lambda *_: 0.0)
     with pooling_server(step_script(Conversations(small).end_of_turn, 64)) as server:
         wanted = chosen(server.url, folder=str(small))
         for passed, asked in ((0, 1), (20, 1), (21, 2)):

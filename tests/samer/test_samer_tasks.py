@@ -300,7 +300,7 @@ def test_a_fault_of_the_server_costs_the_samples_that_it_meets(
 def test_a_server_that_is_down_is_one_line_before_any_call(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("urs_inspect.samer._engines.vllm_server._wait_for_start", lambda *_: 0.0)
+    monkeypatch.setattr("urs_inspect.samer._engines.vllm_server._wait", lambda *_: 0.0)
     with pytest.raises(InputError, match=r"samer=http://127\.0\.0\.1:9: no vLLM"):
         urs(
             dataset="sample",

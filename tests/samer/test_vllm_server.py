@@ -58,7 +58,6 @@ SOUND = step_script(EOT, HIDDEN)
 @pytest.fixture(autouse=True)
 def _quick_and_direct(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vllm_server, "_wait", lambda *_: 0.0)
-    monkeypatch.setattr(vllm_server, "_wait_for_start", lambda *_: 0.0)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("VLLM_API_KEY", raising=False)
 
@@ -187,7 +186,7 @@ def test_a_server_that_hangs_or_trickles(small: Path) -> None:
         [outcome] = score(engine, [ITEM])
         assert isinstance(outcome, EngineFailure)
         assert (outcome.mode, len(server.asked)) == ("timeout", 2)
-        assert "no reply within 0.5 s" in outcome.detail
+        assert "no whole reply within 0.5 s" in outcome.detail
     with opened(SOUND, small, timeout=0.4, attempts=1) as (engine, server):
         server.trickle = 0.05
         [outcome] = score(engine, [ITEM])

@@ -63,6 +63,7 @@ _LONGEST_WAIT = 30.0  # seconds between two attempts
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 # most seconds for each of the two questions to a server before a run, all attempts together
 _OPENING = 60.0
+_NO_POOLING = tuple(f"status {status}:" for status in (400, 404, 405, 501))
 _MOST_TEXT = 200  # characters of a server's own message that go into an error
 
 _LOG = getLogger(__name__)
@@ -207,41 +208,52 @@ class ServerEngine:
         return of_loop(self._gate, lambda: anyio.Semaphore(_AT_ONCE))
 
     async def _post(self, body: Mapping[str, Any]) -> Any:
-        """Send a request, again if that may help; `ReplyError` if no attempt gave a reply."""
-        retrying = AsyncRetrying(
-            retry=retry_if_exception(_may_pass),
-            stop=stop_after_attempt(self._options.attempts),
-            wait=_wait,
-            reraise=True,
+        options = self._options
+        client = self._session()
+        return await _asked(
+            client, options.attempts, options.timeout, "POST", "/pooling", json=body
         )
-        try:
-            return await retrying(self._attempt, body)
-        except (httpx.TimeoutException, TimeoutError):
-            raise ReplyError("timeout", f"no reply within {self._options.timeout:g} s") from None
-        except httpx.HTTPStatusError as error:
-            raise failure(error.response.status_code, error.response.text) from error
-        except httpx.HTTPError as error:
-            raise ReplyError("unreachable", one_line(error)) from error
-
-    async def _attempt(self, body: Mapping[str, Any]) -> Any:
-        # The client's own time-out is between two bytes; a server that trickles would never reach
-        # it.
-        with anyio.fail_after(self._options.timeout):
-            response = await self._session().post("/pooling", json=body)
-        return _decoded(response)
 
     def _session(self) -> httpx.AsyncClient:
         client = self._client.get(None)
         if client is None or client.is_closed:
-            limits = httpx.Limits(max_connections=None, max_keepalive_connections=_AT_ONCE)
-            client = httpx.AsyncClient(
-                base_url=self.spec.model,
-                timeout=self._options.timeout,
-                limits=limits,
-                headers=_headers(),
-            )
+            client = _client(self.spec.model, self._options.timeout)
             self._client.set(client)
         return client
+
+
+def _client(url: str, timeout: float) -> httpx.AsyncClient:
+    key = os.environ.get("VLLM_API_KEY")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=_AT_ONCE)
+    return httpx.AsyncClient(base_url=url, timeout=timeout, limits=limits, headers=headers)
+
+
+async def _asked(
+    client: httpx.AsyncClient, attempts: int, timeout: float, method: str, path: str, **content: Any
+) -> Any:
+    """The JSON of a reply, asked for again if that may help; `ReplyError` if there is none."""
+
+    async def attempt() -> Any:
+        # The client's own time-out is between two bytes; a server that trickles would never reach
+        # it.
+        with anyio.fail_after(timeout):
+            return _decoded(await client.request(method, path, **content))
+
+    retrying = AsyncRetrying(
+        retry=retry_if_exception(_may_pass),
+        stop=stop_after_attempt(attempts),
+        wait=_wait,
+        reraise=True,
+    )
+    try:
+        return await retrying(attempt)
+    except (httpx.TimeoutException, TimeoutError):
+        raise ReplyError("timeout", f"no whole reply within {timeout:g} s") from None
+    except httpx.HTTPStatusError as error:
+        raise failure(error.response.status_code, error.response.text) from error
+    except httpx.HTTPError as error:
+        raise ReplyError("unreachable", one_line(error)) from error
 
 
 def _wait(state: RetryCallState) -> float:
@@ -249,55 +261,27 @@ def _wait(state: RetryCallState) -> float:
 
     A part of it is random.
     """
-    asked = _retry_after(state.outcome.exception() if state.outcome else None)
-    if asked is not None:
-        return asked
+    error = state.outcome.exception() if state.outcome else None
+    if isinstance(error, httpx.HTTPStatusError):
+        asked = error.response.headers.get("Retry-After", "")
+        if asked.isdecimal():
+            return min(float(asked), _LONGEST_WAIT)
     return wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)(state)
-
-
-def _retry_after(error: BaseException | None) -> float | None:
-    """Seconds that a server asks to wait, by its header."""
-    if not isinstance(error, httpx.HTTPStatusError):
-        return None
-    asked = error.response.headers.get("Retry-After", "")
-    if asked.isdecimal():
-        return min(float(asked), _LONGEST_WAIT)
-    return None
 
 
 # ## What a server is
 
 
-def _wait_for_start(attempt: int, error: Exception) -> float:
-    """Seconds until the next attempt: what the server asks for, else longer each time."""
-    asked = _retry_after(error)
-    if asked is not None:
-        return asked
-    return float(min(4.0, 0.5 * 2 ** (attempt - 1)))
-
-
 async def _ask(
     url: str, attempts: int, patience: float, method: str, path: str, **content: Any
 ) -> Any:
-    """The JSON of a reply.
-
-    What may pass is asked again, and all attempts together end after `patience` seconds.
-
-    `InputError` says why there is none. Its cause is the last attempt's error.
-    """
-    # A client's own time-out is between two bytes; a server that trickles would never reach it.
-    last: Exception = TimeoutError()
-    with anyio.move_on_after(patience):
-        async with httpx.AsyncClient(base_url=url, timeout=patience, headers=_headers()) as client:
-            for attempt in range(1, attempts + 1):
-                try:
-                    return _decoded(await client.request(method, path, **content))
-                except (httpx.HTTPError, ReplyError) as error:
-                    last = error
-                if attempt == attempts or not _may_pass(last):
-                    raise last
-                await anyio.sleep(_wait_for_start(attempt, last))
-    raise last
+    """The JSON of a reply; all attempts together end after `patience` seconds."""
+    try:
+        with anyio.fail_after(patience):
+            async with _client(url, patience) as client:
+                return await _asked(client, attempts, patience, method, path, **content)
+    except TimeoutError:
+        raise ReplyError("timeout", f"no whole reply within {patience:g} s") from None
 
 
 async def _served_model(
@@ -309,10 +293,8 @@ async def _served_model(
     """
     try:
         body = await _ask(url, attempts, patience, "GET", "/v1/models")
-    except (httpx.HTTPError, ReplyError, TimeoutError) as error:
-        raise InputError(
-            f"samer={url}: no vLLM server answers ({_described(error, patience)})"
-        ) from error
+    except ReplyError as error:
+        raise InputError(f"samer={url}: no vLLM server answers ({error.detail})") from error
     entries = None
     if isinstance(body, Mapping):
         entries = body.get("data")
@@ -367,16 +349,9 @@ async def _check_reply(
         reply = await _ask(engine.spec.model, attempts, patience, "POST", "/pooling", json=body)
         [numbers] = _read_data(reply, 1)
         shape = shape_of(numbers)
-    except (httpx.HTTPError, ReplyError, TimeoutError) as error:
-        status = None
-        if isinstance(error, httpx.HTTPStatusError):
-            status = error.response.status_code
-        hint = ""
-        if status in {400, 404, 405, 501}:
-            hint = f"; {help_}"
-        raise InputError(
-            f"{where}: the server does not pool ({_described(error, patience)}){hint}"
-        ) from error
+    except ReplyError as error:
+        hint = f"; {help_}" if error.detail.startswith(_NO_POOLING) else ""
+        raise InputError(f"{where}: the server does not pool ({error.detail}){hint}") from error
     expected = pooling.size(ids)
     if shape == expected:
         _notice_odd_vectors(where, np.asarray(numbers, np.float64).reshape(expected), help_)
@@ -444,11 +419,6 @@ def base_address(url: str) -> str:
     return url.strip().rstrip("/").removesuffix("/v1").rstrip("/")
 
 
-def _headers() -> dict[str, str]:
-    key = os.environ.get("VLLM_API_KEY")
-    return {"Authorization": f"Bearer {key}"} if key else {}
-
-
 def pooling_body(model: str, prompts: Sequence[Ids], task: str | None = None) -> dict[str, Any]:
     """The body of `POST /pooling`; without a task the server uses its own.
 
@@ -475,9 +445,7 @@ def read_replies(body: Any, sizes: Sequence[tuple[int, ...]]) -> list[Array]:
 
     Their expected shapes are `sizes`.
     """
-    return [
-        _array(data, size) for data, size in zip(_read_data(body, len(sizes)), sizes, strict=True)
-    ]
+    return list(map(_array, _read_data(body, len(sizes)), sizes))
 
 
 def _read_data(body: Any, number: int) -> list[Any]:
@@ -550,14 +518,6 @@ def failure(status: int, text: str) -> ReplyError:
     if status == 404:
         return ReplyError("wrong_model", detail)
     return ReplyError("unreachable" if status in _TRANSIENT else "refused", detail)
-
-
-def _described(error: BaseException, patience: float) -> str:
-    if isinstance(error, httpx.HTTPStatusError):
-        return failure(error.response.status_code, error.response.text).detail
-    if isinstance(error, TimeoutError):
-        return f"no whole reply within {patience:g} s"
-    return one_line(error)
 
 
 def _message(text: str) -> str:
