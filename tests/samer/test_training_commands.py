@@ -102,7 +102,7 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
     assert result.exit_code == 0, result.output
     assert letters.texts == computed > 0  # nothing twice
     assert "24 pairs to fit, 6 held out" in result.output and "weights_at=query" in result.output
-    assert tells(result.output, "No engine ... 'letters'")
+    assert tells(result.output, "no engine ... 'letters'")
     heads = load_heads(out / "heads.safetensors")
     assert (heads.hidden_size, heads.dimensions) == (16, len(load_taxonomy().dimensions))
     report = json.loads((out / "training.json").read_text(encoding="utf-8"))
@@ -192,9 +192,9 @@ def test_heads_on_a_llama_become_a_model_that_scores(data: Path, llama: Path, tm
     # The command that training names is the one that is given here.
     said = trained(data, llama, out).output
     [command] = [line for line in said.splitlines() if "samer assemble" in line]
-    parts = shlex.split(command.removeprefix("To use them: ").partition(", then")[0])
+    parts = shlex.split(command.partition(": ")[2])
     assert parts == ["urs-inspect", "samer", "assemble", str(llama), str(out), "MODEL"]
-    assert command.endswith("--model MODEL -S dtype=float32.")
+    assert tells(said, "samer score ... --model MODEL -S dtype=float32")
     assembled = call("assemble", *parts[3:5], model)
     assert assembled.exit_code == 0, assembled.output
     assert tells(assembled.output, "at the query") and "--dtype float32" in assembled.output

@@ -89,27 +89,22 @@ def export(source: str, out: str) -> None:
     print_export(export_checkpoint(source, out))
 
 
-def print_export(done: "Export", *server_options: str, **facts: str) -> None:
-    """Print what was written and how, and the command that starts a vLLM server of it.
-
-    `facts` are further lines.
-    """
+def print_export(done: "Export") -> None:
+    """Print what was written and how, and the command that starts a vLLM server of it."""
     from urs_inspect.samer._conversation import Conversations
     from urs_inspect.samer._engines.vllm_server import stock_options
 
-    command = (
-        "vllm",
-        "serve",
-        str(done.folder),
-        *stock_options(Conversations(done.folder).end_of_turn),
-    )
-    lines = {
-        "backbone": str(done.folder),
-        "heads": str(done.heads),
-        **{name: ", ".join(getattr(done, name)) for name in ("linked", "rewritten", "copied")},
-        **facts,
-        "serve": shlex.join((*command, *server_options)),
-    }
+    command = ["vllm", "serve", str(done.folder)]
+    command += stock_options(Conversations(done.folder).end_of_turn)
+    lines = {"backbone": str(done.folder), "heads": str(done.heads)}
+    for kind in ("linked", "rewritten", "copied"):
+        lines[kind] = ", ".join(getattr(done, kind))
+    if done.weights_at is not None:
+        lines["reads"] = f"weights at the {done.weights_at}, by itself"
+    if done.dtype is not None:
+        lines["dtype"] = f"{done.dtype} made the vectors"
+        command += ["--dtype", done.dtype]
+    lines["serve"] = shlex.join(command)
     for name, text in lines.items():
         if text:
             say(f"{name + ':':<11}{text}")

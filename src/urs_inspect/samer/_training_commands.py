@@ -14,20 +14,22 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from urs_inspect._arguments import check as check_argument
 from urs_inspect._util import InputError
 from urs_inspect.cli._output import progress_bar, table_of
 from urs_inspect.cli._values import named_values
 from urs_inspect.samer._checkpoint import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
 from urs_inspect.samer._export import HEADS_NAME
+from urs_inspect.samer._options import TrainingSettings, VectorSettings
 from urs_inspect.samer._scoring_commands import print_export, samer, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from urs_inspect.discrepancy._vector_cache import VectorCache
-    from urs_inspect.samer._evaluation import Heads
-    from urs_inspect.samer._pairs import TrainingPair
-    from urs_inspect.samer._vectors import EpochRecord, PairEmbedder
+    from urs_inspect.samer._evaluation import Heads, WeightsAt
+    from urs_inspect.samer._pairs import PairLabels, TrainingPair
+    from urs_inspect.samer._vectors import EpochRecord, PairEmbedder, PairVectors
 
 REPORT = "training.json"
 CURVES = "curves.svg"
@@ -82,14 +84,12 @@ def annotate(logs: tuple[str, ...], out: Path, per_scenario: str) -> None:
         for scenario, kept in balanced.kept.items()
     ]
     Console().print(table_of(rows, "scenario", "kept by the filter", "written"))
-    share = (
-        f"{annotations.agreeing / annotations.labelled:.1%}"
-        if annotations.labelled
-        else "not known"
-    )
+    agreeing = f"{annotations.agreeing} of {annotations.labelled}"
+    if annotations.labelled:
+        agreeing += f" ({annotations.agreeing / annotations.labelled:.1%})"
     say(
-        f"{annotations.pairs} pairs, {annotations.annotated} annotated; of {annotations.labelled}"
-        f" with a known winner the annotation agrees on {share} (the paper kept 78%)."
+        f"{annotations.pairs} pairs, {annotations.annotated} annotated; the annotation agrees with"
+        f" {agreeing} known winners (the paper kept 78%)."
     )
     for sentence in skipped:
         say(sentence)
@@ -118,9 +118,7 @@ def embed(data: Path, settings: tuple[str, ...]) -> None:
 
     Stop it and start it again as you like.
     """
-    from urs_inspect._arguments import check as check_argument
     from urs_inspect.samer import load_taxonomy
-    from urs_inspect.samer._options import VectorSettings
     from urs_inspect.samer._pairs import read_training
 
     given = check_argument("-S", named_values(settings, "-S"), VectorSettings)
@@ -208,45 +206,40 @@ def train(data: Path, out: Path, settings: tuple[str, ...]) -> None:
     curves.svg (with Altair). Heads on a Llama become a model that can be used by `samer assemble
     BACKBONE OUT MODEL`; no engine runs those on an embedding model.
     """
-    from urs_inspect._arguments import check as check_argument
     from urs_inspect.reports.layout._tables import plain
     from urs_inspect.samer import load_taxonomy
     from urs_inspect.samer._evaluation import heads_size
-    from urs_inspect.samer._options import TrainingSettings
     from urs_inspect.samer._pairs import check_split, label_pairs, read_training, split_off
-    from urs_inspect.samer._vectors import accuracy, pair_vectors, predict_pairs, with_equal_weights
+    from urs_inspect.samer._vectors import pair_vectors
     from urs_inspect.samer._weights import reserved_room
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: already there; OUT must be a new or empty directory")
-    further = dict(check_argument("-S", named_values(settings, "-S"), TrainingSettings))
-    backbone = further.pop("backbone")
-    embedding = (further.pop("layout"), further.pop("dtype"))
-    held_out = further.pop("held_out")
-    device = further.pop("device")
-    patience = further.pop("patience") or None
+    given: TrainingSettings = check_argument("-S", named_values(settings, "-S"), TrainingSettings)
     trainer = _neural("trainer")
-    losses = trainer.loss_spec(further.pop("loss"), further.pop("weights_at"))
-    spec = trainer.TrainingSpec(loss=losses, patience=patience, **further)
+    loss = trainer.loss_spec(given.loss, given.weights_at)
+    own = {"epochs", "predictor_epochs", "batch", "learning_rate", "narrowing", "seed"}
+    spec = trainer.TrainingSpec(
+        loss=loss, patience=given.patience or None, **given.model_dump(include=own)
+    )
     taxonomy = load_taxonomy()
     pairs = read_training(data, taxonomy)
     labels = label_pairs(pairs, taxonomy.dimensions)
+    prompts = [pair.prompt for pair in pairs]
     scenarios = [pair.scenario for pair in pairs]
-    fit, held = split_off(
-        [pair.prompt for pair in pairs], held_out, strata=scenarios, seed=spec.seed
-    )
+    fit, held = split_off(prompts, given.held_out, strata=scenarios, seed=given.seed)
     check_split(labels, fit, held)  # before vectors are computed, which takes the most time
     if find_spec("altair") is None:
         say(
             "no picture of the learning curves will be drawn, without Altair: pip install"
             " 'urs-inspect[viz]'"
         )
-    embedder = load_embedder(backbone, *embedding)
+    embedder = load_embedder(given.backbone, given.layout, given.dtype)
     cache, _ = _filled_cache(pairs, embedder)
     say(f"{len(fit)} pairs to fit, {len(held)} held out, no prompt in both")
     vectors = pair_vectors(pairs, cache)
-    room = heads_size(vectors.hidden_size, len(taxonomy.dimensions), spec.narrowing) + _BESIDES
-    facts = {**embedder.facts, WEIGHTS_AT: spec.loss.weights_at, "taxonomy": taxonomy.version}
+    facts = {**embedder.facts, WEIGHTS_AT: loss.weights_at, "taxonomy": taxonomy.version}
+    room = heads_size(vectors.hidden_size, len(taxonomy.dimensions), given.narrowing) + _BESIDES
     with _new_folder(out), reserved_room(out / HEADS_NAME, room):
         trained = trainer.train(
             vectors,
@@ -254,16 +247,11 @@ def train(data: Path, out: Path, settings: tuple[str, ...]) -> None:
             fit=fit,
             held_out=held,
             spec=spec,
-            device=device,
+            device=given.device,
             on_epoch=lambda record: say(_epoch_line(record)),
         )
         _save(trained.heads, out / HEADS_NAME, facts)
-    predictions = predict_pairs(trained.heads, vectors.take(held), spec.loss.weights_at)
-    equal = with_equal_weights(predictions)
-    shares = {
-        "overall": accuracy(predictions, labels.take(held)).overall,
-        "overall_with_equal_weights": accuracy(equal, labels.take(held)).overall,
-    }
+    shares = _held_out_shares(trained.heads, vectors.take(held), labels.take(held), loss.weights_at)
     report = {
         **facts,
         "data": data.name,
@@ -281,25 +269,34 @@ def train(data: Path, out: Path, settings: tuple[str, ...]) -> None:
             f" {trained.best_epoch} are whole, in {out / HEADS_NAME}"
         ) from error
     _draw(trained.history, out / CURVES)
-    say(f"Heads of epoch {trained.best_epoch} in {out}; weights_at={spec.loss.weights_at}.")
+    say(f"Heads of epoch {trained.best_epoch} in {out}; weights_at={loss.weights_at}.")
     _say_equal_weights(**shares)
     if BACKBONE_FINGERPRINT not in facts:
-        say(
-            f"No engine runs heads on '{backbone}'; in Python:"
-            " urs_inspect.samer._training.predict_pairs."
-        )
-    else:
-        command = (
-            f"urs-inspect samer assemble {shlex.quote(backbone)} {shlex.quote(str(out))} MODEL"
-        )
-        say(f"To use them: {command}, then --model MODEL -S dtype={facts[BACKBONE_DTYPE]}.")
+        say(f"These heads cannot be used to score: no engine runs '{given.backbone}'.")
+        return
+    folders = f"{shlex.quote(given.backbone)} {shlex.quote(str(out))}"
+    say(f"Make a model of them: urs-inspect samer assemble {folders} MODEL")
+    say(
+        "Score with it: urs-inspect samer score IN.jsonl OUT.jsonl --model MODEL"
+        f" -S dtype={facts[BACKBONE_DTYPE]}"
+    )
+
+
+def _held_out_shares(
+    heads: "Heads", vectors: "PairVectors", labels: "PairLabels", weights_at: "WeightsAt"
+) -> dict[str, float]:
+    """Shares of pairs whose overall label the heads meet, also with equal weights."""
+    from urs_inspect.samer._vectors import accuracy, predict_pairs, with_equal_weights
+
+    predictions = predict_pairs(heads, vectors, weights_at)
+    return {
+        "overall": accuracy(predictions, labels).overall,
+        "overall_with_equal_weights": accuracy(with_equal_weights(predictions), labels).overall,
+    }
 
 
 def _say_equal_weights(overall: float, overall_with_equal_weights: float) -> None:
-    """Compare the trained weights with equal ones.
-
-    The held-out pairs that have an overall label decide.
-    """
+    """Compare the trained weights with equal ones, if held-out pairs have an overall label."""
     if math.isnan(overall):
         return
     say(
@@ -332,10 +329,7 @@ def _new_folder(out: Path) -> "Iterator[None]":
 
 
 def _save(heads: "Heads", file: Path, facts: "Mapping[str, str]") -> None:
-    """Write trained heads.
-
-    If that fails, although room was taken for them, they go among the temporary files.
-    """
+    """Write trained heads; if that fails, among the temporary files."""
     from urs_inspect.samer._evaluation import save_heads
 
     try:
@@ -353,15 +347,15 @@ def _save(heads: "Heads", file: Path, facts: "Mapping[str, str]") -> None:
 
 
 def _epoch_line(record: "EpochRecord") -> str:
-    start = f"{record.phase} epoch {record.epoch}: loss {record.loss:.3f}"
+    line = f"{record.phase} epoch {record.epoch}: loss {record.loss:.3f}"
     held = record.held_out
     if held is None:
-        return start
-    overall, dimensions = (
-        "no labels" if math.isnan(share) else f"{share:.1%}"
-        for share in (held.overall, held.dimensions)
-    )
-    return f"{start}; held out: overall {overall}, dimensions {dimensions}"
+        return line
+    return f"{line}; held out: overall {_share(held.overall)}, dimensions {_share(held.dimensions)}"
+
+
+def _share(share: float) -> str:
+    return "no labels" if math.isnan(share) else f"{share:.1%}"
 
 
 def _draw(history: "Sequence[EpochRecord]", path: Path) -> None:
@@ -386,11 +380,4 @@ def assemble(backbone: str, heads: str, out: str) -> None:
     """
     from urs_inspect.samer._export import assemble_checkpoint
 
-    done = assemble_checkpoint(backbone, heads, out)
-    facts = {}
-    if done.weights_at is not None:
-        facts["reads"] = f"weights at the {done.weights_at}, by itself"
-    if done.dtype is not None:
-        facts["dtype"] = f"{done.dtype} made the vectors"
-    options = ["--dtype", done.dtype] if done.dtype else []
-    print_export(done, *options, **facts)
+    print_export(assemble_checkpoint(backbone, heads, out))
