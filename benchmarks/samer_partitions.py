@@ -23,7 +23,7 @@ import numpy as np
 from tests.samer.checkpoints import tiny_checkpoint
 
 from urs_inspect.samer._options import SamerOptions
-from urs_inspect.samer._partitions import Scorer, arguments, find_partitions, score_partitions
+from urs_inspect.samer._partitions import Scorer, find_partitions, score_partitions, settled
 
 WORDS = ("why", "because", "the", "of", "answer", "so", "that", "more")
 
@@ -53,9 +53,8 @@ def run(model: str, source: str, out: str, workers: int) -> dict[str, Any]:
     ends = []
     rows = []
     peaks = {"driver": 0.0, "worker": 0.0}
-    scorer = Scorer(
-        *arguments(SamerOptions(model=model, engine="transformers"), workers > 0), {"block": 512}
-    )
+    choice = SamerOptions(model=model, engine="transformers")
+    scorer = Scorer(*settled(choice, workers > 0), {"block": 512})
     partitions = find_partitions(Path(source), Path(out))
     scorer.facts or scorer.load()
     for report, error in score_partitions(partitions, scorer, (None, workers) if workers else None):

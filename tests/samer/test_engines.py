@@ -78,16 +78,6 @@ def test_the_engine_that_fits_is_made_with_its_options(
     )
 
 
-def test_all_engines_know_the_same_readings() -> None:
-    import inspect
-
-    for name in engine_names():
-        parameters = inspect.signature(registry._factory(name)).parameters
-        assert {"samer", "weights_at", "bos", "max_length", "overlong"} <= set(parameters), name
-        assert parameters["weights_at"].default is None, name  # the heads' file is asked
-        assert ("dtype" in parameters) == (name != "server"), name
-
-
 @pytest.mark.parametrize("package", ["torch", "transformers"])
 def test_a_missing_package_is_one_line_with_the_way_to_install_it(
     small: Path, monkeypatch: pytest.MonkeyPatch, package: str
@@ -171,7 +161,7 @@ def chosen(model: object, **options: Any) -> SamerOptions:
 def test_options_of_vllm_reach_it_and_no_other_engine(small: Path) -> None:
     given = {"gpu_memory_utilization": 0.5, "max_model_len": 100}
     made = chosen(str(small), engine="vllm", engine_options=given)
-    assert made.for_engine() == {"max_length": 100, "gpu_memory_utilization": 0.5}
+    assert (made.length, made.given()) == (100, {"engine_options": given})
     same = chosen(str(small), engine="vllm", engine_options=given)
     assert (made, hash(made)) == (same, hash(same))
     assert made != chosen(str(small), engine="vllm", engine_options={"max_model_len": 100})
@@ -306,7 +296,7 @@ def test_who_wants_to_know_is_told_of_the_first_use_in_each_run(
         (
             "http://h",
             {"dtype": "float32"},
-            "engine 'server'.*option 'dtype'; allowed: weights_at, bos, overlong, max_length, folder, description$",
+            "engine 'server'.*option 'dtype'; allowed: engine, weights_at, bos, overlong, max_length, folder, description$",
         ),
         ("here", {"weights_at": "answer"}, "weights_at: .*'answer'; allowed: response, query"),
         ("here", {"bos": "none"}, "bos: .*'none'; allowed: single, double"),
@@ -331,7 +321,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_loaded(
 
 def test_only_what_was_given_is_handed_on() -> None:
     """An engine has its own default for the rest, and a server no option `dtype` at all."""
-    assert chosen("http://h").for_engine() == {}
+    assert chosen("http://h").given() == {}
     given = {
         "weights_at": "query",
         "bos": "double",
@@ -339,7 +329,7 @@ def test_only_what_was_given_is_handed_on() -> None:
         "max_length": 9,
         "dtype": "float32",
     }
-    assert chosen("x", **given).for_engine() == given
+    assert chosen("x", **given).given() == given
 
 
 @pytest.mark.parametrize(

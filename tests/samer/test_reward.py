@@ -25,7 +25,7 @@ from urs_inspect._util import InputError
 from urs_inspect.samer import check_rows, judge, load_engine, reward_model, samer, score_file
 from urs_inspect.samer._checkpoint import fingerprint
 from urs_inspect.samer._checkpoint_check import check_model, open_model
-from urs_inspect.samer._engines import EngineFailure, QueryResponse, registry
+from urs_inspect.samer._engines import EngineFailure, QueryResponse
 from urs_inspect.samer._engines.shared import check_engine
 from urs_inspect.samer._judgement import Judgement, score_values
 from urs_inspect.samer._options import SamerOptions
@@ -242,7 +242,7 @@ def test_the_check_refuses_what_engines_would_read_differently(model: Path, tmp_
             with pytest.raises(InputError, match=message):
                 open_model(folder)
             with pytest.raises(InputError, match=message):
-                registry._factory(engine)(str(folder))
+                load_engine(str(folder), engine=engine)
 
 
 def test_a_model_that_caps_attention_is_run_eagerly(tmp_path: Path) -> None:

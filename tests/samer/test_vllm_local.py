@@ -25,9 +25,9 @@ from urs_inspect.samer import samer
 from urs_inspect.samer._checkpoint_check import open_checkpoint
 from urs_inspect.samer._engines import shared
 from urs_inspect.samer._engines.protocol import EngineFailure, QueryResponse, Scored
-from urs_inspect.samer._engines.registry import load_engine
+from urs_inspect.samer._engines.registry import load_engine, open_engine
 from urs_inspect.samer._engines.shared import check_engine
-from urs_inspect.samer._engines.vllm_local import VllmEngine, make_vllm
+from urs_inspect.samer._engines.vllm_local import VllmEngine
 from urs_inspect.samer._export import exported_folder
 from urs_inspect.samer._options import SamerOptions
 from urs_inspect.samer._weights import Array
@@ -120,7 +120,7 @@ def fake(folder: Path, monkeypatch: pytest.MonkeyPatch) -> FakeVllm:
 
 
 def engine(folder: Path, **options: Any) -> VllmEngine:
-    made = make_vllm(str(folder), **options)
+    made = load_engine(str(folder), engine="vllm", **options)
     assert isinstance(made, VllmEngine)
     return made
 
@@ -239,7 +239,7 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
     for given in (task, {"model": str(folder), "engine": "vllm", "engine_options": options}):
         choice = check("samer", given, SamerOptions)
         check_engine(choice)
-        load_engine(choice.model, engine=choice.engine, **choice.for_engine())
+        open_engine(choice)
         assert wanted.items() <= fake.arguments.items()
     assert samer(str(folder), engine="vllm", engine_options=options)
     with pytest.raises(InputError, match="engine_options: tensor_parallel_size"):

@@ -19,7 +19,7 @@ from urs_inspect.samer._engines.protocol import (
     Scored,
     one_line,
 )
-from urs_inspect.samer._engines.registry import load_engine
+from urs_inspect.samer._engines.registry import open_engine
 from urs_inspect.samer._engines.shared import check_engine
 from urs_inspect.samer._evaluation import Evaluation, RawOutputs, evaluate
 from urs_inspect.samer._options import SamerOptions
@@ -253,8 +253,7 @@ class SamerEvaluator:
     async def evaluate(self, pairs: Sequence[tuple[str, str]]) -> list[AnswerEvaluation]:
         """Evaluate answers, given as pairs of query and response."""
         if self._engine is None:
-            choice = self._choice
-            self._engine = load_engine(choice.model, engine=choice.engine, **choice.for_engine())
+            self._engine = open_engine(self._choice)
         facts = {"samer": engine_facts(self._engine)}
         evaluations: list[AnswerEvaluation] = []
         for judgement in await judge(self._engine, [QueryResponse(*pair) for pair in pairs]):

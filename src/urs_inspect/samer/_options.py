@@ -66,14 +66,16 @@ class SamerOptions(RunOptions, _Model):
             )
         return self
 
-    def for_engine(self) -> dict[str, Any]:
-        """Options for `load_engine`; those that are not given are left to the engine."""
-        given = self.model_dump(exclude={"model", "engine"}, exclude_defaults=True)
-        given |= given.pop("engine_options", {})
-        length = given.pop("max_model_len", None)
-        if length is not None:
-            given["max_length"] = length
-        return given
+    @property
+    def length(self) -> int | None:
+        """Length in tokens, by either of its names."""
+        if self.engine_options is None:
+            return self.max_length
+        return self.engine_options.max_model_len or self.max_length
+
+    def given(self) -> dict[str, Any]:
+        """What is not left to the engine, besides the model and the engine itself."""
+        return self.model_dump(exclude={"model", "engine"}, exclude_defaults=True)
 
 
 def _cluster(value: Any) -> Any:

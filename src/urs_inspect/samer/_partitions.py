@@ -30,7 +30,7 @@ from urs_inspect.samer._bulk import (
 from urs_inspect.samer._bulk_results import difference, partial_path, remove_partial
 from urs_inspect.samer._checkpoint import fingerprint
 from urs_inspect.samer._engines.protocol import Engine, one_line, open_with_spec
-from urs_inspect.samer._engines.registry import engine_for, load_engine
+from urs_inspect.samer._engines.registry import engine_for, open_engine
 from urs_inspect.samer._judgement import engine_facts, facts_of
 from urs_inspect.samer._options import SamerOptions, is_address
 
@@ -143,14 +143,18 @@ def merged(reports: Sequence[BulkReport]) -> BulkReport:
 class Scorer:
     """Scores files with one engine.
 
-    It has `options` of `load_engine`, the engine's `facts` if known, and `settings` of
-    `score_file`.
+    It has the engine's `own` options, its `facts` if known, and `settings` of `score_file`.
     """
 
     def __init__(
-        self, options: dict[str, Any], facts: dict[str, Any], settings: dict[str, Any]
+        self,
+        choice: SamerOptions,
+        own: dict[str, Any],
+        facts: dict[str, Any],
+        settings: dict[str, Any],
     ) -> None:
-        self.options = options
+        self.choice = choice
+        self.own = own
         self.facts = facts
         self.settings = settings
         # one event loop for all files, to which a server's connections belong
@@ -160,7 +164,7 @@ class Scorer:
     def load(self) -> Engine:
         """The engine, loaded at the first call; then all facts are known."""
         if self._engine is None:
-            engine = load_engine(**self.options)
+            engine = open_engine(self.choice, **self.own)
             facts = {**engine_facts(engine), **self._runner.run(model_identity(engine))}
             if self.facts and (other := difference(self.facts, facts)):
                 raise InputError(f"a worker has {other}")
@@ -230,13 +234,12 @@ def score_partitions(
 # ## Ray
 
 
-def arguments(
-    choice: SamerOptions, on_ray: bool, **more: Any
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Options and facts for a scorer; on Ray they leave nothing to a worker's machine."""
-    options = choice.for_engine()
+def settled(
+    choice: SamerOptions, on_ray: bool
+) -> tuple[SamerOptions, dict[str, Any], dict[str, Any]]:
+    """A choice, options and facts for a scorer; on Ray they leave nothing to a worker's machine."""
     if not on_ray:
-        return {"samer": choice.model, "engine": choice.engine, **options, **more}, {}
+        return choice, {}, {}
     if find_spec("ray") is None:
         raise InputError("-S ray=... needs the package ray: pip install 'urs-inspect[ray]'")
     if is_address(choice.model):
@@ -244,29 +247,19 @@ def arguments(
             "-S ray=... starts an engine in each worker; leave it out for a server, which has its"
             " own"
         )
-    if options.get("tensor_parallel_size", 1) > 1:
+    options = choice.engine_options
+    if options and (options.tensor_parallel_size or 1) > 1:
         raise InputError(
             "-S ray=... gives each worker one GPU; leave out tensor_parallel_size, or ray"
         )
-    name = engine_for(choice.model, engine=choice.engine, **options)
-    on_cpu = name == "transformers"
-    checkpoint, spec = open_with_spec(
-        choice.model,
-        choice.weights_at,
-        choice.bos,
-        choice.dtype,
-        options.get("max_length"),
-        choice.overlong,
-        choice.description,
-        on_cpu=on_cpu,
-    )
-    options |= {"dtype": spec.dtype, "max_length": spec.max_length}
-    if on_cpu:
-        options["device"] = "cpu"
+    name = engine_for(choice)
+    checkpoint, spec = open_with_spec(choice, on_cpu=name == "transformers")
+    changes = {"engine": name, "dtype": spec.dtype, "max_length": spec.max_length}
     if spec.reward is None:
-        options["weights_at"] = spec.weights_at
+        changes["weights_at"] = spec.weights_at
     facts = {**facts_of(name, spec), "fingerprint": fingerprint(checkpoint.folder)}
-    return {**options, "engine": name, "samer": choice.model}, facts
+    own = {"device": "cpu"} if name == "transformers" else {}
+    return choice.model_copy(update=changes), own, facts
 
 
 def _on_ray(
@@ -277,9 +270,10 @@ def _on_ray(
     os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "1" if address else "0"
     ray = import_module("ray")
     data = import_module("ray.data")
-    own = {} if address else {"include_dashboard": False}
+    dashboard = {} if address else {"include_dashboard": False}
+    on_gpu = scorer.choice.engine == "vllm"
     try:
-        ray.init(address or "local", log_to_driver=False, **own)
+        ray.init(address or "local", log_to_driver=False, **dashboard)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise InputError(f"Ray cannot be started or reached: {one_line(error)}") from error
     try:
@@ -287,10 +281,10 @@ def _on_ray(
         scored = data.from_items(names, override_num_blocks=len(names)).map_batches(
             Scorer,
             batch_size=1,
-            fn_constructor_args=(scorer.options, scorer.facts, scorer.settings),
+            fn_constructor_args=(scorer.choice, scorer.own, scorer.facts, scorer.settings),
             compute=data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
             max_task_retries=_RETRIES,
-            **_share(ray, "GPU" if scorer.options["engine"] == "vllm" else "CPU", workers),
+            **_share(ray, "GPU" if on_gpu else "CPU", workers),
         )
         yield from scored.iter_batches(batch_size=1)
     finally:

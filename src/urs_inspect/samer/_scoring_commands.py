@@ -144,7 +144,7 @@ def score(source: Path, out: Path, model: str, settings: tuple[str, ...], overwr
     folder with one Parquet file for each.
     """
     from urs_inspect._arguments import check as check_argument
-    from urs_inspect.samer._partitions import Scorer, arguments, find_partitions
+    from urs_inspect.samer._partitions import Scorer, find_partitions, settled
 
     given = named_values(settings, "-S")
     options = check_argument("-S", given, BulkOptions)
@@ -154,12 +154,14 @@ def score(source: Path, out: Path, model: str, settings: tuple[str, ...], overwr
     rows = None if many else _rows_to_score(source, out, overwrite)
     if many:
         model = _same_for_every_worker(model)
-    more = {"timeout": options.timeout} if options.timeout else {}
     how = {"keep_failures": options.keep_failures}
     run = {name: given[name] for name in given if name in SamerOptions.model_fields}
     choice = check_argument("-S", {"model": model, **run}, SamerOptions)
     console = Console(stderr=True, soft_wrap=True)
-    with closing(Scorer(*arguments(choice, ray is not None, **more), how)) as scorer:
+    choice, own, facts = settled(choice, ray is not None)
+    if options.timeout:
+        own["timeout"] = options.timeout
+    with closing(Scorer(choice, own, facts, how)) as scorer:
         if ray is None:
             with console.status(f"opening {escape(choice.model)}"):
                 scorer.load()

@@ -15,7 +15,6 @@ from anyio.lowlevel import RunVar
 from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import (
     Checkpoint,
-    Dtype,
     fitting_length,
     resolve_dtype,
     resolve_weights_at,
@@ -31,6 +30,7 @@ from urs_inspect.samer._conversation import (
     OverlongError,
 )
 from urs_inspect.samer._evaluation import Heads, RawOutputs, WeightsAt, raw_outputs
+from urs_inspect.samer._options import SamerOptions
 from urs_inspect.samer._reward import Description
 from urs_inspect.samer._weights import Array
 
@@ -88,26 +88,25 @@ class EngineSpec:
     reward: Description | None = None  # what a reward model's outputs mean; None for SaMer
 
 
-def open_with_spec(
-    samer: str,
-    weights_at: WeightsAt | None,
-    bos: Bos,
-    dtype: Dtype,
-    max_length: int | None,
-    overlong: Overlong,
-    description: str | None,
-    *,
-    on_cpu: bool = False,
-) -> tuple[Checkpoint, EngineSpec]:
+def open_with_spec(choice: SamerOptions, *, on_cpu: bool = False) -> tuple[Checkpoint, EngineSpec]:
     """Check a model's folder, and settle how an engine in this process runs it.
 
     If it runs `on_cpu`, the type `auto` is float32.
     """
-    checkpoint = open_model(samer, description)
-    resolved = "float32" if on_cpu and dtype == "auto" else resolve_dtype(checkpoint, dtype)
-    reads = resolve_weights_at(checkpoint.folder, weights_at)
-    length = fitting_length(checkpoint, max_length)
-    return checkpoint, EngineSpec(samer, reads, bos, resolved, length, overlong, checkpoint.reward)
+    checkpoint = open_model(choice.model, choice.description)
+    dtype = "float32"
+    if not on_cpu or choice.dtype != "auto":
+        dtype = resolve_dtype(checkpoint, choice.dtype)
+    spec = EngineSpec(
+        choice.model,
+        resolve_weights_at(checkpoint.folder, choice.weights_at),
+        choice.bos,
+        dtype,
+        fitting_length(checkpoint, choice.length),
+        choice.overlong,
+        checkpoint.reward,
+    )
+    return checkpoint, spec
 
 
 class Engine(Protocol):

@@ -1,7 +1,7 @@
 """Which engine runs a model: the table of engines, and `load_engine`."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib.util import find_spec
 from logging import getLogger
 from pathlib import Path
@@ -11,17 +11,22 @@ from urs_inspect._arguments import check
 from urs_inspect._satellites import at
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._engines.protocol import Engine
-from urs_inspect.samer._options import SamerOptions, is_address
+from urs_inspect.samer._options import RunOptions, SamerOptions, is_address
 
 _ENGINES = {
     "vllm": "samer._engines.vllm_local:make_vllm",
     "server": "samer._engines.vllm_server:make_server",
     "transformers": "samer._neural.transformers_engine:make_transformers",
 }
-"""Name -> address of a function `(samer, **options) -> Engine`. Named, not imported: some need
+"""Name -> address of a function `(choice, **own options) -> Engine`. Named, not imported: some need
 torch or vLLM.
 """
 
+_FOREIGN = {
+    "vllm": {"folder"},
+    "server": {"dtype", "engine_options"},
+    "transformers": {"folder", "engine_options"},
+}  # engine -> options that it does not have
 _EXTRAS = {
     "vllm": "vllm",
     "torch": "samer",
@@ -68,20 +73,40 @@ def load_engine(samer: str, *, engine: str = "auto", **options: Any) -> Engine:
     Raises:
         InputError: If the model, the engine or an option cannot be used, or a package is missing.
     """
-    name = engine_for(samer, engine=engine, **options)
+    chosen: dict[str, Any] = {"model": samer, "engine": engine}
+    own: dict[str, Any] = {}
+    for name, value in options.items():
+        place = chosen if name in SamerOptions.model_fields else own
+        place[name] = value
+    return open_engine(check("samer", chosen, SamerOptions), **own)
+
+
+def open_engine(choice: SamerOptions, **own: Any) -> Engine:
+    """Make the engine of a choice, with options of that engine alone."""
+    name = engine_for(choice)
+    make = _factory(name)
+    if name in _registered:
+        return make(choice.model, **choice.given(), **own)
+    _, *known = inspect.signature(make).parameters.values()
+    unknown = own.keys() - {parameter.name for parameter in known}
+    if unknown and all(parameter.kind is not parameter.VAR_KEYWORD for parameter in known):
+        raise InputError(f"engine '{name}' has no option {choices(sorted(unknown))}")
     try:
-        return _factory(name)(samer, **options)
+        return make(choice, **own)
     except ImportError as error:
         raise missing_package(f"engine '{name}'", error) from error
 
 
-def engine_for(samer: str, *, engine: str = "auto", **options: Any) -> str:
-    """Which engine `load_engine` would make, without loading a model.
-
-    Arguments and errors are the same.
-    """
-    name = _chosen(samer, engine)
-    _check_options(name, _factory(name), options)
+def engine_for(choice: SamerOptions) -> str:
+    """Which engine `open_engine` would make; `InputError` if it cannot be that of the choice."""
+    name = _chosen(choice.model, choice.engine)
+    if name in _registered:
+        return name
+    foreign = _FOREIGN[name]
+    if unfit := sorted(foreign & choice.given().keys()):
+        allowed = [option for option in RunOptions.model_fields if option not in foreign]
+        raise InputError(f"engine '{name}' has no option '{unfit[0]}'; allowed: {choices(allowed)}")
+    _factory(name)  # what it needs may not be installed
     return name
 
 
@@ -119,23 +144,6 @@ def _chosen(samer: str, engine: str) -> str:
         )
         raise InputError(f"samer '{samer}' does not fit engine '{engine}'; expected {expected}")
     return engine
-
-
-def _check_options(name: str, make: Callable[..., Engine], options: Mapping[str, Any]) -> None:
-    _, *parameters = inspect.signature(make).parameters.values()
-    own = [known for known in parameters if known.kind is not known.VAR_KEYWORD]
-    hints = {known.name: known.annotation for known in own}
-    passes_on = len(own) < len(parameters)
-    for option, value in options.items():
-        if option in hints and name in _ENGINES:
-            check(option, value, hints[option])
-        elif option not in hints and not passes_on:
-            allowed = list(hints)
-            if option in SamerOptions.model_fields:  # users of commands and tasks have no others
-                allowed = [known for known in SamerOptions.model_fields if known in hints]
-            raise InputError(
-                f"engine '{name}' has no option '{option}'; allowed: {choices(allowed)}"
-            )
 
 
 def _factory(name: str) -> Callable[..., Engine]:

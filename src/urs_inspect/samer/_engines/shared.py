@@ -16,10 +16,14 @@ from anyio import to_thread
 from anyio.lowlevel import RunVar
 
 from urs_inspect._util import InputError
-from urs_inspect.samer._checkpoint import fitting_length, resolve_dtype
-from urs_inspect.samer._checkpoint_check import open_model
-from urs_inspect.samer._engines.protocol import Engine, EngineFailure, of_loop, one_line
-from urs_inspect.samer._engines.registry import engine_for, load_engine, missing_package
+from urs_inspect.samer._engines.protocol import (
+    Engine,
+    EngineFailure,
+    of_loop,
+    one_line,
+    open_with_spec,
+)
+from urs_inspect.samer._engines.registry import engine_for, missing_package, open_engine
 from urs_inspect.samer._options import SamerOptions, is_address
 from urs_inspect.samer._reward import Description, Kind
 
@@ -50,8 +54,7 @@ def check_engine(
     A server is asked once for all callers within half a minute; of a checkpoint's folder, headers
     and heads are read and no other weights. `concurrency` limits the requests to a server.
     """
-    options = choice.for_engine()
-    name = engine_for(choice.model, engine=choice.engine, **options)
+    name = engine_for(choice)
     _failed.pop(choice, None)  # what failed in an earlier run may succeed in this one
     if name == "vllm" and find_spec("vllm") is None:
         raise missing_package("engine 'vllm'", ImportError(name="vllm"))
@@ -61,10 +64,8 @@ def check_engine(
             _asked[choice] = monotonic()
         reward = _open[choice].spec.reward
     elif name in {"transformers", "vllm"}:
-        checkpoint = open_model(choice.model, choice.description)
-        fitting_length(checkpoint, options.get("max_length"))
-        resolve_dtype(checkpoint, choice.dtype)
-        reward = checkpoint.reward
+        _, spec = open_with_spec(choice)
+        reward = spec.reward
     else:
         return None
     found: Kind = "samer" if reward is None else "reward_model"
@@ -128,7 +129,7 @@ async def _close(choices: list[SamerOptions]) -> None:
 
 
 def _load(choice: SamerOptions, concurrency: Concurrency | None) -> Engine:
-    options = choice.for_engine()
     if is_address(choice.model) and concurrency is not None:
-        options["connections"] = partial(concurrency, f"samer/{choice.model}", AT_ONCE)
-    return load_engine(choice.model, engine=choice.engine, **options)
+        limited = partial(concurrency, f"samer/{choice.model}", AT_ONCE)
+        return open_engine(choice, connections=limited)
+    return open_engine(choice)

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from anyio import to_thread
 
-from urs_inspect._arguments import Count
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer._checkpoint import Checkpoint, Dtype
-from urs_inspect.samer._conversation import Bos, Encoded, Overlong
+from urs_inspect.samer._checkpoint import Checkpoint
+from urs_inspect.samer._conversation import Encoded
 from urs_inspect.samer._engines.protocol import (
     Batching,
     Engine,
@@ -33,8 +32,8 @@ from urs_inspect.samer._engines.protocol import (
     outcomes,
     readings,
 )
-from urs_inspect.samer._evaluation import WeightsAt
 from urs_inspect.samer._export import exported_folder
+from urs_inspect.samer._options import SamerOptions
 from urs_inspect.samer._weights import Array
 
 _FIXED = (
@@ -59,34 +58,20 @@ _ENVIRONMENT = {
 }
 
 
-def make_vllm(
-    samer: str,
-    *,
-    weights_at: WeightsAt | None = None,
-    bos: Bos = "single",
-    dtype: Dtype = "auto",
-    max_length: Count | None = None,
-    overlong: Overlong = "shorten",
-    description: str | None = None,
-    **vllm: Any,
-) -> Engine:
+def make_vllm(choice: SamerOptions, **vllm: Any) -> Engine:
     """Start vLLM on a checkpoint's folder.
 
-    `vllm` are more arguments of `vllm.LLM`, such as `gpu_memory_utilization`.
+    `vllm` are more arguments of `vllm.LLM`.
 
     SaMer's released folder is exported into the cache first, which links its large files.
     """
-    checkpoint, spec = open_with_spec(
-        samer, weights_at, bos, dtype, max_length, overlong, description
-    )
+    checkpoint, spec = open_with_spec(choice)
     if wrong := [name for name in vllm if name in _FIXED]:
         raise InputError(f"vllm: {choices(wrong)} cannot be set; SaMer needs its own value")
-    return VllmEngine(
-        spec,
-        checkpoint,
-        exported_folder(checkpoint) if spec.reward is None else checkpoint.folder,
-        vllm,
-    )
+    backbone = exported_folder(checkpoint) if spec.reward is None else checkpoint.folder
+    if choice.engine_options is not None:
+        vllm |= choice.engine_options.model_dump()
+    return VllmEngine(spec, checkpoint, backbone, vllm)
 
 
 class VllmEngine:

@@ -29,7 +29,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from urs_inspect._arguments import Count, Positive
+from urs_inspect._arguments import Count, Positive, check
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._checkpoint import (
     HEADS_FILE,
@@ -38,7 +38,7 @@ from urs_inspect.samer._checkpoint import (
     resolve_weights_at,
 )
 from urs_inspect.samer._checkpoint_check import open_checkpoint
-from urs_inspect.samer._conversation import Bos, Conversations, Encoded, Ids, Overlong
+from urs_inspect.samer._conversation import Conversations, Encoded, Ids
 from urs_inspect.samer._engines.protocol import (
     AnyHeads,
     Engine,
@@ -53,7 +53,8 @@ from urs_inspect.samer._engines.protocol import (
     outcomes,
     readings,
 )
-from urs_inspect.samer._evaluation import Heads, WeightsAt, load_heads
+from urs_inspect.samer._evaluation import Heads, load_heads
+from urs_inspect.samer._options import SamerOptions
 from urs_inspect.samer._weights import Array
 
 _LENGTH = 8192  # of the published model; a server's own limit, if less, counts
@@ -80,42 +81,44 @@ Inspect-ai's `concurrency(...)` limits and shows them.
 class ServerOptions:
     """How to talk to a server."""
 
-    timeout: float = 600.0  # seconds for one attempt, whole reply included
-    attempts: int = 5  # at one request; only faults that may pass are tried again
-    connections: Connections | None = None  # without it, at most 32 requests are sent at once
+    timeout: float  # seconds for one attempt, whole reply included
+    attempts: int  # at one request; only faults that may pass are tried again
+    connections: Connections | None  # without it, at most 32 requests are sent at once
+
+    def __post_init__(self) -> None:
+        check("timeout", self.timeout, Positive)
+        check("attempts", self.attempts, Count)
 
 
 def make_server(
-    samer: str,
+    choice: SamerOptions,
     *,
-    weights_at: WeightsAt | None = None,
-    bos: Bos = "single",
-    max_length: Count | None = None,
-    overlong: Overlong = "shorten",
-    folder: str | None = None,
-    description: str | None = None,
     served: str | None = None,
-    timeout: Positive = 600.0,
-    attempts: Count = 5,
+    timeout: float = 600.0,
+    attempts: int = 5,
     connections: Connections | None = None,
 ) -> Engine:
-    """Make an engine for a server at the address `samer`.
+    """Make an engine for a server at an address.
 
     It is asked what it is, and its reply to a conversation is checked.
     """
     options = ServerOptions(timeout, attempts, connections)
-    url = base_address(samer)
+    url = base_address(choice.model)
     patience = min(timeout, _OPENING)
     entry = _in_own_loop(_served_model, url, served, attempts, patience)
-    path = _own_folder(url, entry) if folder is None else Path(folder).expanduser()
-    reward = description_of(path, description)
-    length = _usable_length(url, entry, max_length)
+    path = Path(choice.folder).expanduser() if choice.folder else _own_folder(url, entry)
+    reward = description_of(path, choice.description)
     spec = EngineSpec(
-        url, resolve_weights_at(path, weights_at), bos, "as served", length, overlong, reward
+        url,
+        resolve_weights_at(path, choice.weights_at),
+        choice.bos,
+        "as served",
+        _usable_length(url, entry, choice.max_length),
+        choice.overlong,
+        reward,
     )
     conversations = conversations_of(path, reward)
-    heads = reward or _heads(path)
-    engine = ServerEngine(spec, conversations, heads, str(entry["id"]), options)
+    engine = ServerEngine(spec, conversations, reward or _heads(path), str(entry["id"]), options)
     _in_own_loop(_check_reply, engine, conversations, attempts, patience)
     return engine
 

@@ -15,19 +15,18 @@ import torch
 from transformers import AutoConfig, AutoModelForSequenceClassification, LlamaModel
 from transformers.utils import logging as transformers_logging
 
-from urs_inspect._arguments import Count
+from urs_inspect._arguments import Count, check
 from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import (
     BACKBONE,
     BACKBONE_DTYPE,
     BACKBONE_FINGERPRINT,
     Checkpoint,
-    Dtype,
     fingerprint,
     read_config,
 )
 from urs_inspect.samer._checkpoint_check import open_backbone
-from urs_inspect.samer._conversation import SPARE, Bos, Conversations, Encoded, Overlong
+from urs_inspect.samer._conversation import SPARE, Conversations, Encoded
 from urs_inspect.samer._engines.protocol import (
     Batching,
     Engine,
@@ -41,7 +40,7 @@ from urs_inspect.samer._engines.protocol import (
     outcomes,
     readings,
 )
-from urs_inspect.samer._evaluation import WeightsAt
+from urs_inspect.samer._options import SamerOptions
 from urs_inspect.samer._vectors import Vectors
 from urs_inspect.samer._weights import Array, shortened_list
 
@@ -53,24 +52,15 @@ _PADDING = 0  # any token: attention is causal, so nothing before the padding se
 
 
 def make_transformers(
-    samer: str,
-    *,
-    weights_at: WeightsAt | None = None,
-    bos: Bos = "single",
-    dtype: Dtype = "auto",
-    max_length: Count | None = None,
-    overlong: Overlong = "shorten",
-    device: str = "auto",
-    batch_tokens: Count | None = None,
-    description: str | None = None,
+    choice: SamerOptions, *, device: str = "auto", batch_tokens: int | None = None
 ) -> Engine:
     """Load a checkpoint into torch.
 
     The `dtype` `auto` is that of its weights on a GPU, float32 on a CPU.
     """
     device = _usable_device(device)
-    given = (samer, weights_at, bos, dtype, max_length, overlong, description)
-    checkpoint, spec = open_with_spec(*given, on_cpu=device == "cpu")
+    check("batch_tokens", batch_tokens, Count | None)
+    checkpoint, spec = open_with_spec(choice, on_cpu=device == "cpu")
     return TransformersEngine(checkpoint, spec, device, batch_tokens)
 
 
