@@ -31,15 +31,15 @@ def random_heads(rng: np.random.Generator, hidden: int) -> Heads:
         widths = (hidden, *PUBLISHED_WIDTHS[head], 42)
         for key, inside, out in zip(keys, widths[:-1], widths[1:], strict=True):
             tensors[key] = rng.standard_normal((out, inside), np.float32) / np.float32(inside**0.5)
-    return Heads.from_tensors(tensors)
+    return Heads(tensors)
 
 
 def products(heads: Heads, query: Array, response: Array) -> None:
     """The matrix products alone."""
     for layers, values in (
-        (heads.predictor, query),
-        (heads.scoring, response),
-        (heads.weighter, response),
+        (heads.layers("predictor"), query),
+        (heads.layers("scoring"), response),
+        (heads.layers("weighter"), response),
     ):
         for layer in layers:
             values = values @ layer.T  # noqa: PLW2901 - as in the heads

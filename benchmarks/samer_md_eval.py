@@ -12,18 +12,21 @@ the out-of-distribution rows.
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.samer_scenarios import expected_dimensions, related_scenarios, scenario_view
+from urs_inspect._util import InputError
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.discrepancy._vector_cache import VectorCache
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._neural.trainer import PAPER, RELEASED, TrainingSpec, train
-from urs_inspect.samer._pairs import PairLabels, TrainingPair, fold_numbers, label_pairs, split_off
+from urs_inspect.samer._pairs import PairLabels, TrainingPair, dealt, label_pairs, split_off
 from urs_inspect.samer._training_commands import load_embedder
 from urs_inspect.samer._vectors import (
     PairPredictions,
@@ -63,6 +66,25 @@ class Data:
     pairs: list[TrainingPair]
     labels: PairLabels
     vectors: PairVectors
+
+
+def fold_numbers(
+    prompts: Sequence[str], folds: int, *, strata: Sequence[str] | None = None, seed: int = 0
+) -> npt.NDArray[np.int64]:
+    """Divide n pairs into folds by prompt; returns the fold of each, 0 to folds - 1.
+
+    Prompts are dealt out in an order that depends on the seed and the prompt alone, stratum by
+    stratum, so that each stratum (such as the scenario of each pair) is spread over the folds as
+    evenly as its prompts allow, and neither the order of the pairs nor a further copy of one
+    changes the folds. A prompt with several strata counts to the first by name.
+    """
+    order = dealt(prompts, strata, seed)
+    if not 2 <= folds <= len(order):
+        raise InputError(
+            f"{folds} folds of {len(order)} prompts; allowed: 2 to the number of prompts"
+        )
+    fold = {prompt: place % folds for place, prompt in enumerate(order)}
+    return np.array([fold[prompt] for prompt in prompts], np.int64)
 
 
 def load(layout: str, extra: list[TrainingPair]) -> tuple[Data, PairVectors | None]:

@@ -98,9 +98,7 @@ def test_a_released_folder_is_a_checkpoint(tmp_path: Path, shards: int, dtype: s
     assert report.facts["weights"].startswith(f"33 tensors in {shards} file")
     checkpoint = open_checkpoint(folder)
     assert (checkpoint.hidden_size, checkpoint.max_length, checkpoint.dtype) == (64, 512, dtype)
-    assert {array.dtype for array in checkpoint.heads().tensors().values()} == {
-        np.dtype(np.float32)
-    }
+    assert {array.dtype for array in checkpoint.heads().tensors.values()} == {np.dtype(np.float32)}
     assert (resolve_dtype(checkpoint), resolve_dtype(checkpoint, "float16")) == (dtype, "float16")
     change_json(folder / "config.json", torch_dtype=None)  # then the weights' file says it
     assert resolve_dtype(open_checkpoint(folder)) == dtype

@@ -3,6 +3,7 @@ fit.
 """
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +34,11 @@ from urs_inspect.samer._weights import Array, read_header, write_tensors
 SMALL = {"scoring": (6, 5, 4, 3), "predictor": (5, 4, 3), "weighter": (5, 4, 3)}
 
 
+LAST = [keys[-1] for keys in HEAD_KEYS.values()]
+
+
 def small_heads(seed: int = 0, dimensions: int = 4) -> Heads:
-    return Heads.from_tensors(head_tensors(np.random.default_rng(seed), 8, dimensions, SMALL))
+    return Heads(head_tensors(np.random.default_rng(seed), 8, dimensions, SMALL))
 
 
 def vectors(n: int, hidden: int = 8) -> Array:
@@ -47,7 +51,7 @@ def test_by_hand() -> None:
     # weighter have three activations: 2 * 0.306423 = 0.612847; the scorer four: 2 * 0.176504 =
     # 0.353007.
     one, two = np.ones((1, 1), np.float32), np.full((1, 1), 2, np.float32)
-    heads = Heads((one, one, one, one, two), (one, one, one, two), (one, one, one, two))
+    heads = Heads({key: two if key in LAST else one for key in HEAD_NAMES})
     scores, weights = heads.score(one), heads.weigh(one)
     assert scores[0, 0] == pytest.approx(0.353007, abs=1e-6)
     assert weights[0, 0] == pytest.approx(0.612847, abs=1e-6)
@@ -59,18 +63,18 @@ def test_written_heads_have_the_size_that_was_said_and_are_read_back(
     narrowing: int, tmp_path: Path
 ) -> None:
     tensors = head_tensors(np.random.default_rng(0), 8, 4, inner_widths(narrowing))
-    save_heads(Heads.from_tensors(tensors), tmp_path / "h")
+    save_heads(Heads(tensors), tmp_path / "h")
     assert heads_size(8, 4, narrowing) == sum(
         entry.size for entry in read_header(tmp_path / "h").values()
     )
-    again = load_heads(tmp_path / "h").tensors()
+    again = load_heads(tmp_path / "h").tensors
     assert all(np.array_equal(again[name], array) for name, array in tensors.items())
 
 
 def test_equal_to_loops_over_numbers() -> None:
     heads = small_heads()
 
-    def slow(layers: tuple[Array, ...], vector: list[float]) -> list[float]:
+    def slow(layers: Sequence[Array], vector: list[float]) -> list[float]:
         for depth, layer in enumerate(layers):
             vector = [sum(float(w) * v for w, v in zip(row, vector, strict=True)) for row in layer]
             if depth < len(layers) - 1:
@@ -79,9 +83,9 @@ def test_equal_to_loops_over_numbers() -> None:
 
     texts = vectors(3)
     for layers, fast in (
-        (heads.scoring, heads.score),
-        (heads.predictor, heads.select),
-        (heads.weighter, heads.weigh),
+        (heads.layers("scoring"), heads.score),
+        (heads.layers("predictor"), heads.select),
+        (heads.layers("weighter"), heads.weigh),
     ):
         expected = [slow(layers, [float(v) for v in vector]) for vector in texts]
         np.testing.assert_allclose(fast(texts), expected, atol=1e-5)
@@ -94,7 +98,7 @@ def test_equal_to_torch_with_the_released_state_dict() -> None:
         {k.removeprefix("score."): torch.from_numpy(v) for k, v in tensors.items()}
     )  # strict
     module.eval()
-    heads, texts = Heads.from_tensors(tensors), vectors(5, 64)
+    heads, texts = Heads(tensors), vectors(5, 64)
     with torch.inference_mode():
         expected = [
             m(torch.from_numpy(texts)).numpy()
@@ -122,7 +126,7 @@ def test_rows_do_not_depend_on_each_other_nor_on_blocks(monkeypatch: pytest.Monk
 
 def test_input_is_left_alone_and_extremes_give_the_limits() -> None:
     one = np.ones((1, 1), np.float32)
-    heads = Heads((one,) * 5, (one,) * 4, (one,) * 4)
+    heads = Heads(dict.fromkeys(HEAD_NAMES, one))
     texts = np.array([[-1e4], [1e4], [0]], np.float32)
     before = texts.copy()
     np.testing.assert_array_equal(
@@ -133,23 +137,23 @@ def test_input_is_left_alone_and_extremes_give_the_limits() -> None:
 
 @pytest.mark.parametrize("key", HEAD_NAMES)
 def test_a_weight_that_is_missing_or_of_another_shape_is_named(tmp_path: Path, key: str) -> None:
-    tensors = small_heads().tensors()
+    tensors = dict(small_heads().tensors)
     for axis in (0, 1):
         with pytest.raises(InputError, match=r"has shape|differ in dimensions"):
-            Heads.from_tensors(tensors | {key: np.delete(tensors[key], 0, axis)})
+            Heads(tensors | {key: np.delete(tensors[key], 0, axis)})
     with pytest.raises(InputError, match=f"{key} has 3 axes; expected 2"):
-        Heads.from_tensors(tensors | {key: np.zeros((2, 2, 2), np.float32)})
+        Heads(tensors | {key: np.zeros((2, 2, 2), np.float32)})
     del tensors[key]
     write_tensors(tmp_path / "h.safetensors", tensors)
     with pytest.raises(InputError, match=f"{key} is missing"):
         load_heads(tmp_path / "h.safetensors")
     with pytest.raises(InputError, match=f"{key} is missing"):
-        Heads.from_tensors(tensors)
+        Heads(tensors)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_a_weight_that_is_not_finite_is_refused(tmp_path: Path, value: float) -> None:
-    tensors = small_heads().tensors()
+    tensors = dict(small_heads().tensors)
     key = HEAD_KEYS["predictor"][2]
     tensors[key] = tensors[key].copy()
     tensors[key][0, 1] = value

@@ -36,8 +36,8 @@ def test_every_tensor_arrives_bit_by_bit(tmp_path: Path, shards: int, dtype: str
         old, new = before.weights.entries[name], after.weights.entries[name]
         assert (old.dtype, old.shape) == (new.dtype, new.shape)
         np.testing.assert_array_equal(before.weights.read(name), after.weights.read(name))
-    for name, array in before.heads().tensors().items():
-        np.testing.assert_array_equal(after.heads().tensors()[name], array)
+    for name, array in before.heads().tensors.items():
+        np.testing.assert_array_equal(after.heads().tensors[name], array)
     assert set(done.linked) | set(done.rewritten) == set(after.weights.names)
     with_backbone = {
         before.weights.files[name] for name in kept

@@ -331,8 +331,8 @@ def trained(spec: TrainingSpec = QUICK, **options: Any) -> Trained:
 
 
 def same(one: Heads, other: Heads) -> bool:
-    others = other.tensors()
-    return all(np.array_equal(array, others[name]) for name, array in one.tensors().items())
+    others = other.tensors
+    return all(np.array_equal(array, others[name]) for name, array in one.tensors.items())
 
 
 @pytest.mark.parametrize("loss", [PAPER, RELEASED], ids=lambda loss: loss.name)
@@ -406,8 +406,8 @@ def test_the_scale_of_the_vectors_does_not_matter():
     larger = PairVectors(vectors.table.astype(np.float32) * 256, vectors.queries, vectors.responses)
     small, large = (train(given, labels, fit=FIT, spec=QUICK).heads for given in (vectors, larger))
     first = HEAD_KEYS["scoring"][0]
-    assert small.tensors()[first] == pytest.approx(large.tensors()[first] * 256, rel=1e-4, abs=1e-6)
-    assert np.array_equal(small.scoring[1], large.scoring[1])
+    assert small.tensors[first] == pytest.approx(large.tensors[first] * 256, rel=1e-4, abs=1e-6)
+    assert np.array_equal(small.layers("scoring")[1], large.layers("scoring")[1])
 
 
 @pytest.mark.parametrize(

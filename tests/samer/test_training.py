@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.samer_md_eval import fold_numbers
 from benchmarks.samer_scenarios import expected_dimensions, related_scenarios, scenario_view
 
 from tests.samer.checkpoints import head_tensors
@@ -22,7 +23,6 @@ from urs_inspect.samer._pairs import (
     ABSENT,
     PairLabels,
     balance,
-    fold_numbers,
     label_pairs,
     read_training,
     split_off,
@@ -104,15 +104,18 @@ def test_what_is_written_is_read_back(tmp_path: Path):
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({**GOOD, "prompt": " "}, "'prompt' ... text"),
-        ({**GOOD, "response_a": None}, "'response_a' ... text, is null"),
-        ({**GOOD, "winner": "left"}, "'winner': \"left\"; allowed: a, b, tie"),
-        ({**GOOD, "winner": 1}, "'winner': 1; allowed"),
-        ({**GOOD, "dimensions": ["Style"]}, "'dimensions' ... object"),
+        ({**GOOD, "prompt": " "}, "prompt: must be a text"),
+        ({**GOOD, "response_a": None}, "response_a: ... string, got None"),
+        ({**GOOD, "winner": "left"}, "winner: ... 'left'; allowed: a, b, tie"),
+        ({**GOOD, "winner": 1}, "winner: ... 1; allowed"),
+        ({**GOOD, "dimensions": ["Style"]}, "dimensions: ... ['Style']"),
         ({**GOOD, "dimensions": {"Charm": "a"}}, "unknown dimension 'Charm'"),
-        ({**GOOD, "dimensions": {"Style": None}}, "dimension 'Style': null; allowed: a, b, tie"),
+        (
+            {**GOOD, "dimensions": {"Style": None}},
+            "dimensions: Style: ... None; allowed: a, b, tie",
+        ),
         ({**GOOD, "scenario": "party"}, "unknown scenario 'party'"),
-        ({**GOOD, "id": 3}, "'id' ... text"),
+        ({**GOOD, "id": 3}, "id: ... string, got 3"),
         ({**GOOD, "id": "y"}, "id 'y' ... line 1"),
         ("{", "not JSON in UTF-8"),
         ('{"prompt": "\xff"}', "not JSON in UTF-8"),
@@ -300,9 +303,7 @@ def vectors(pairs: int = 7, seed: int = 1) -> PairVectors:
 @pytest.mark.parametrize("weights_at", ["query", "response"])
 def test_predictions_are_those_of_one_response_at_a_time(weights_at: str):
     widths = dict.fromkeys(("scoring", "predictor", "weighter"), (8, 8, 8))
-    made = Heads.from_tensors(
-        head_tensors(np.random.default_rng(0), 6, 4, widths | {"scoring": (8, 8, 8, 8)})
-    )
+    made = Heads(head_tensors(np.random.default_rng(0), 6, 4, widths | {"scoring": (8, 8, 8, 8)}))
     given = vectors()
     found = predict_pairs(made, given, weights_at)  # type: ignore[arg-type]
     for row in range(len(given)):

@@ -268,7 +268,7 @@ def test_what_does_not_belong_together_is_refused(
 
 
 def narrow_heads() -> Heads:
-    return Heads.from_tensors(head_tensors(np.random.default_rng(0), 8, inner=SMALL))
+    return Heads(head_tensors(np.random.default_rng(0), 8, inner=SMALL))
 
 
 @pytest.mark.parametrize(

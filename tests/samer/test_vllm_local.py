@@ -192,7 +192,7 @@ def test_an_item_that_vllm_refuses_or_makes_nan_of_fails_alone(
     )
     found = anyio.run(opened.score, ITEMS)
     not_finite, failure = found.pop(7), found.pop(5)
-    assert failure == EngineFailure("error", "vLLM: bad prompt")
+    assert failure == EngineFailure("error", "ValueError: bad prompt")
     assert isinstance(not_finite, EngineFailure) and not_finite.mode == "not_finite"
     check_equal(found, expected(folder, [*ITEMS[:5], ITEMS[6], *ITEMS[8:]]))
 

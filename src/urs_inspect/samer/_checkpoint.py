@@ -97,7 +97,7 @@ class Checkpoint:
         """Read SaMer's heads, in float32."""
         if self.layout == "exported":
             return load_heads(self.folder / HEADS_FILE)
-        return Heads.from_tensors({name: self.weights.read(name) for name in HEAD_NAMES})
+        return Heads({name: self.weights.read(name) for name in HEAD_NAMES})
 
     def conversations(self) -> Conversations:
         """Its chat template and tokenizer."""

@@ -3,14 +3,15 @@
 They say which dimensions are selected, their scores and weights, and the overall score.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, softmax
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._weights import Array, read_finite, read_header, write_tensors
@@ -37,57 +38,44 @@ _BLOCK = 4096  # rows at once, so that memory does not grow with the number of r
 
 @dataclass(frozen=True)
 class Heads:
-    """Weights of the three bias-free SiLU networks, each layer of shape (out, in), float32."""
+    """Weights of the three bias-free SiLU networks, float32 of shape (out, in) each.
 
-    scoring: tuple[Array, ...]  # five layers: a logit of quality per dimension
-    # four layers: a logit per dimension, above 0 if the dimension matters
-    predictor: tuple[Array, ...]
-    weighter: tuple[Array, ...]  # four layers: a logit of importance per dimension
+    The scorer has five layers and gives a logit of quality for each dimension; the predictor four,
+    and a logit above 0 where the dimension matters; the weighter four, and a logit of importance.
+    """
+
+    tensors: Mapping[str, Array]  # by their names in the released checkpoint
 
     def __post_init__(self) -> None:
-        _refuse_errors("heads", {key: array.shape for key, array in self.tensors().items()})
+        _refuse_errors("heads", {key: array.shape for key, array in self.tensors.items()})
 
-    @classmethod
-    def from_tensors(cls, tensors: Mapping[str, Array]) -> Self:
-        """Build from tensors by their names in the released checkpoint; others are ignored."""
-        _refuse_errors("heads", {key: array.shape for key, array in tensors.items()})
-        return cls(
-            **{head: tuple(tensors[key] for key in keys) for head, keys in HEAD_KEYS.items()}
-        )
-
-    def tensors(self) -> dict[str, Array]:
-        """All weights by their names in the released checkpoint."""
-        named: dict[str, Array] = {}
-        for head, keys in HEAD_KEYS.items():
-            layers: tuple[Array, ...] = getattr(self, head)
-            if len(layers) != len(keys):
-                raise InputError(f"heads: {head} has {len(layers)} layers; expected {len(keys)}")
-            named.update(zip(keys, layers, strict=True))
-        return named
+    def layers(self, head: str) -> list[Array]:
+        """The weights of one of the networks, by its name in `HEAD_KEYS`."""
+        return [self.tensors[key] for key in HEAD_KEYS[head]]
 
     @property
     def hidden_size(self) -> int:
         """Width of a text's vector."""
-        return int(self.scoring[0].shape[1])
+        return int(self.layers("scoring")[0].shape[1])
 
     @property
     def dimensions(self) -> int:
         """Number of dimensions (42 as published)."""
-        return int(self.scoring[-1].shape[0])
+        return int(self.layers("scoring")[-1].shape[0])
 
     # Each takes vectors of shape (n, hidden) and gives logits of shape (n, dimensions), float32.
 
     def score(self, vectors: Array) -> Array:
         """The scorer on vectors of query + response."""
-        return _apply(self.scoring, vectors)
+        return _apply(self.layers("scoring"), vectors)
 
     def select(self, vectors: Array) -> Array:
         """The predictor on vectors of queries: above 0 where a dimension matters."""
-        return _apply(self.predictor, vectors)
+        return _apply(self.layers("predictor"), vectors)
 
     def weigh(self, vectors: Array) -> Array:
         """The weighter."""
-        return _apply(self.weighter, vectors)
+        return _apply(self.layers("weighter"), vectors)
 
 
 def load_heads(path: Path) -> Heads:
@@ -97,7 +85,7 @@ def load_heads(path: Path) -> Heads:
     """
     entries = read_header(path)
     _refuse_errors(str(path), {name: entry.shape for name, entry in entries.items()})
-    return Heads.from_tensors({name: read_finite(path, entries[name]) for name in HEAD_NAMES})
+    return Heads({name: read_finite(path, entries[name]) for name in HEAD_NAMES})
 
 
 def save_heads(heads: Heads, path: Path, *, metadata: Mapping[str, str] | None = None) -> None:
@@ -105,7 +93,7 @@ def save_heads(heads: Heads, path: Path, *, metadata: Mapping[str, str] | None =
 
     `metadata` are texts for the header.
     """
-    write_tensors(path, heads.tensors(), metadata=metadata)
+    write_tensors(path, heads.tensors, metadata=metadata)
 
 
 def inner_widths(narrowing: int = 1) -> dict[str, tuple[int, ...]]:
@@ -172,7 +160,7 @@ def _refuse_errors(place: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
         raise InputError(f"{place}: {errors[0]}")
 
 
-def _apply(layers: tuple[Array, ...], vectors: Array) -> Array:
+def _apply(layers: Sequence[Array], vectors: Array) -> Array:
     vectors = np.asarray(vectors, np.float32)
     if vectors.ndim != 2 or vectors.shape[1] != layers[0].shape[1]:
         raise InputError(
@@ -185,7 +173,7 @@ def _apply(layers: tuple[Array, ...], vectors: Array) -> Array:
     )
 
 
-def _block(layers: tuple[Array, ...], values: Array) -> Array:
+def _block(layers: Sequence[Array], values: Array) -> Array:
     for layer in layers[:-1]:
         values = _silu(values @ layer.T)
     return values @ layers[-1].T
@@ -224,11 +212,6 @@ class RawOutputs:
                 f"outputs of shapes {sorted(shapes)}; expected three of one shape (dimensions,)"
             )
 
-    @property
-    def is_finite(self) -> bool:
-        """Whether no output is NaN or infinite."""
-        return all(np.isfinite(values).all() for values in (self.scores, self.gates, self.weights))
-
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -258,8 +241,9 @@ def evaluate(raw: RawOutputs) -> Evaluation:
     if empty:
         selected = np.zeros_like(selected)
         selected[int(np.argmax(raw.gates))] = True
-    scores = _sigmoid(raw.scores.astype(np.float64))
-    weights = _softmax(raw.weights.astype(np.float64), selected)
+    scores: NDArray[np.float64] = expit(raw.scores.astype(np.float64))
+    competing = np.where(selected, raw.weights.astype(np.float64), -np.inf)
+    weights: NDArray[np.float64] = softmax(competing)
     overall = min(1.0, float(np.dot(weights, scores)))
     return Evaluation(overall, selected, scores, weights, empty)
 
@@ -277,14 +261,3 @@ def raw_outputs(
         heads.weigh(query_vectors if weights_at == "query" else response_vectors),
     )
     return [RawOutputs(*row) for row in zip(*outputs, strict=True)]
-
-
-def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    small = np.exp(-np.abs(values))  # never overflows
-    return np.where(values >= 0, 1 / (1 + small), small / (1 + small))
-
-
-def _softmax(values: NDArray[np.float64], selected: NDArray[np.bool_]) -> NDArray[np.float64]:
-    powers = np.exp(np.where(selected, values, -np.inf) - values[selected].max())
-    shares: NDArray[np.float64] = powers / powers.sum()
-    return shares

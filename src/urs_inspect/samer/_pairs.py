@@ -2,20 +2,26 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BeforeValidator
 
+from urs_inspect._arguments import Text, check
 from urs_inspect._util import InputError, choices
 from urs_inspect.rubrics._taxonomy import Taxonomy
 
 Preference = Literal["a", "b", "tie"]  # which of two responses is better
-PREFERENCES: tuple[Preference, ...] = get_args(Preference)
+_ALIASES = {"model_a": "a", "model_b": "b"}
+Label = Annotated[
+    Preference,
+    BeforeValidator(lambda label: _ALIASES.get(label, label) if isinstance(label, str) else label),
+]
 
 Codes = npt.NDArray[np.int8]
 Rows = npt.NDArray[np.intp]
@@ -29,13 +35,13 @@ class TrainingPair:
     """Two responses to one prompt, as heads are trained on them."""
 
     id: str
-    prompt: str
+    prompt: Text
     response_a: str
     response_b: str
-    winner: Preference | None = None  # which is better overall; None if not known
+    winner: Label | None = None  # which is better overall; None if not known
     scenario: str = ""  # its id in the taxonomy; empty if not known
     # which is better on each; empty if not known
-    dimensions: Mapping[str, Preference] = field(default_factory=dict)
+    dimensions: Mapping[str, Label] = field(default_factory=dict)
     source: str = ""  # data set that it comes from
 
 
@@ -103,14 +109,6 @@ def check_split(labels: PairLabels, fit: Rows, held_out: Rows | None) -> None:
 
 # ## Files
 
-_LABELS: Mapping[str, Preference] = {
-    "a": "a",
-    "b": "b",
-    "tie": "tie",
-    "model_a": "a",
-    "model_b": "b",
-}
-
 
 def read_training(path: Path, taxonomy: Taxonomy) -> list[TrainingPair]:
     """Read pairs in the training format, JSON Lines.
@@ -169,59 +167,13 @@ def write_training(path: Path, pairs: Iterable[TrainingPair]) -> int:
 
 
 def _pair(row: dict[str, Any], default_id: str, place: str, taxonomy: Taxonomy) -> TrainingPair:
-    for column in ("prompt", "response_a", "response_b"):
-        text = row.get(column)
-        is_text = isinstance(text, str)
-        if column == "prompt" and isinstance(text, str):
-            is_text = bool(text.strip())
-        if not is_text:
-            raise InputError(f"{place}: '{column}' must be a text, is {_shown(text)}")
-    for column in ("id", "scenario", "source"):
-        if not isinstance(row.get(column, ""), str):
-            raise InputError(f"{place}: '{column}' must be a text, is {_shown(row[column])}")
-    dimensions = row.get("dimensions", {})
-    if not isinstance(dimensions, dict):
-        raise InputError(f"{place}: 'dimensions' must be an object, is {_shown(dimensions)}")
-    winner = row.get("winner")
-    if winner is not None:
-        winner = _label(winner, f"{place}: 'winner'")
-    scenario = row.get("scenario", "")
-    if scenario:
-        scenario = _resolved(taxonomy.scenario_id, scenario, place)
-    preferences = {}
-    for name, label in dimensions.items():
-        dimension = _resolved(taxonomy.dimension, name, place)
-        preferences[dimension] = _label(label, f"{place}: dimension '{name}'")
-    return TrainingPair(
-        id=row.get("id") or default_id,
-        prompt=row["prompt"],
-        response_a=row["response_a"],
-        response_b=row["response_b"],
-        winner=winner,
-        scenario=scenario,
-        dimensions=preferences,
-        source=row.get("source", ""),
-    )
-
-
-def _label(value: object, place: str) -> Preference:
-    label = None
-    if isinstance(value, str):
-        label = _LABELS.get(value)
-    if label is None:
-        raise InputError(f"{place}: {_shown(value)}; allowed: {choices(PREFERENCES)}")
-    return label
-
-
-def _resolved(find: Callable[[str], str], name: str, place: str) -> str:
+    pair: TrainingPair = check(place, {**row, "id": row.get("id") or default_id}, TrainingPair)
     try:
-        return find(name)
+        scenario = taxonomy.scenario_id(pair.scenario) if pair.scenario else ""
+        dimensions = {taxonomy.dimension(name): best for name, best in pair.dimensions.items()}
     except InputError as error:
         raise InputError(f"{place}: {error}") from error
-
-
-def _shown(value: object) -> str:
-    return json.dumps(value, ensure_ascii=True)[:60]
+    return replace(pair, scenario=scenario, dimensions=dimensions)
 
 
 # ## Balance and folds
@@ -266,29 +218,10 @@ def balance(
     return Balance(kept_pairs, counts_before, counts, short)
 
 
-def fold_numbers(
-    prompts: Sequence[str], folds: int, *, strata: Sequence[str] | None = None, seed: int = 0
-) -> npt.NDArray[np.int64]:
-    """Divide n pairs into folds by prompt; returns the fold of each, 0 to folds - 1.
-
-    Prompts are dealt out in an order that depends on the seed and the prompt alone, stratum by
-    stratum, so that each stratum (such as the scenario of each pair) is spread over the folds as
-    evenly as its prompts allow, and neither the order of the pairs nor a further copy of one
-    changes the folds. A prompt with several strata counts to the first by name.
-    """
-    order = _dealt(prompts, strata, seed)
-    if not 2 <= folds <= len(order):
-        raise InputError(
-            f"{folds} folds of {len(order)} prompts; allowed: 2 to the number of prompts"
-        )
-    fold = {prompt: place % folds for place, prompt in enumerate(order)}
-    return np.array([fold[prompt] for prompt in prompts], np.int64)
-
-
 def split_off(
     prompts: Sequence[str], share: float, *, strata: Sequence[str] | None = None, seed: int = 0
 ) -> tuple[Rows, Rows]:
-    """Hold out a share (0 to below 1) of the prompts, spread over the strata as by `fold_numbers`.
+    """Hold out a share (0 to below 1) of the prompts, spread over the strata.
 
     Returns rows of the pairs to fit, and of those held out: none for a share of 0, at least one
     prompt for any other.
@@ -298,7 +231,7 @@ def split_off(
     everything = np.arange(len(prompts), dtype=np.intp)
     if share == 0:
         return everything, everything[:0]
-    order = _dealt(prompts, strata, seed)
+    order = dealt(prompts, strata, seed)
     count = max(1, round(share * len(order)))
     if count >= len(order):
         raise InputError(
@@ -313,8 +246,11 @@ def split_off(
     return everything[~held], everything[held]
 
 
-def _dealt(prompts: Sequence[str], strata: Sequence[str] | None, seed: int) -> list[str]:
-    """The different prompts by stratum, and within it by a hash."""
+def dealt(prompts: Sequence[str], strata: Sequence[str] | None, seed: int) -> list[str]:
+    """The different prompts by stratum, and within it by a hash of seed and prompt alone.
+
+    A prompt with several strata counts to the first by name.
+    """
     stratum: dict[str, str] = {}
     for prompt, name in zip(prompts, strata or [""] * len(prompts), strict=True):
         stratum[prompt] = min(stratum.get(prompt, name), name)

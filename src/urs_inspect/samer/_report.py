@@ -3,7 +3,6 @@ pairs; training.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -56,18 +55,17 @@ def read_dimensions(log: EvalLog) -> dict[str, DimensionScore]:
     If it was scored several times, the last score of a sample counts. `overall` comes first, then
     the dimensions in the order of the taxonomy; empty if nothing was scored.
     """
-    evaluated = 0
-    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    rows: list[tuple[str, str, float]] = []
     for sample in log.samples or []:
-        known = _dimensions(sample)
-        evaluated += bool(known)
-        for name, value in known.items():
-            scores[name][str(sample.id)].append(value)
+        for name, value in _dimensions(sample).items():
+            rows.append((name, str(sample.id), value))
+    scores = pd.DataFrame(rows, columns=["name", "sample", "score"])
+    counts = scores["name"].value_counts()
     found = {}
-    for name, samples in scores.items():
-        means = [math.fsum(values) / len(values) for values in samples.values()]
-        share = sum(map(len, samples.values())) / evaluated
-        found[name] = DimensionScore(mean_interval(means, scale=(0.0, 1.0)), share)
+    for dimension, own in scores.groupby("name", sort=False):
+        means = own.groupby("sample", sort=False)["score"].mean().tolist()
+        share = len(own) / counts["overall"]
+        found[str(dimension)] = DimensionScore(mean_interval(means, scale=(0.0, 1.0)), share)
     return found
 
 
@@ -115,14 +113,10 @@ def differing(found: Iterable[ScenarioWeights]) -> list[str]:
 
 
 def _averaged(scenario: str, responses: list[_Weights], samer: dict[str, str]) -> ScenarioWeights:
-    sums: defaultdict[str, float] = defaultdict(float)
-    for weights in responses:
-        for dimension, weight in weights.items():
-            sums[dimension] += weight
-    means = ((name, total / len(responses)) for name, total in sums.items() if total > 0)
-    return ScenarioWeights(
-        scenario, len(responses), dict(sorted(means, key=lambda pair: (-pair[1], pair[0]))), samer
-    )
+    means = pd.DataFrame(responses).fillna(0.0).mean().sort_index()
+    largest_first = means[means > 0].sort_values(ascending=False, kind="stable")
+    weights = {str(name): float(mean) for name, mean in largest_first.items()}
+    return ScenarioWeights(scenario, len(responses), weights, samer)
 
 
 def _weights(sample: EvalSample) -> Iterator[tuple[_Setup, list[_Weights]]]:
@@ -135,19 +129,11 @@ def _weights(sample: EvalSample) -> Iterator[tuple[_Setup, list[_Weights]]]:
             for one in (given if isinstance(given, list) else [given])
             if isinstance(one, dict) and one and all(map(_is_number, one.values()))
         ]
+        setup = facts.get("samer")
+        named = setup.items() if isinstance(setup, dict) else ()
+        kept = [(str(name), str(value)) for name, value in named if name not in _SAME_NUMBERS]
         if sound:
-            setup = facts.get("samer")
-            named = setup.items() if isinstance(setup, dict) else ()
-            yield (
-                tuple(
-                    sorted(
-                        (str(name), str(value))
-                        for name, value in named
-                        if name not in _SAME_NUMBERS
-                    )
-                ),
-                sound,
-            )
+            yield tuple(sorted(kept)), sound
 
 
 def _is_number(value: Any) -> bool:
@@ -211,32 +197,30 @@ def draw_learning_curves(history: "Sequence[EpochRecord]", path: Path) -> None:
             " 'urs-inspect[viz]'"
         ) from error
     joint = [record for record in history if record.phase == "joint"]
-    losses = list[tuple[int, str, float]]()
-    accuracies = list[tuple[int, str, float]]()
-    for record in joint:
-        for name, label in _LOSSES.items():
-            first = getattr(joint[0], name)
-            losses.append((record.epoch, label, getattr(record, name) / first if first else 0.0))
-        for name in ("overall", "dimensions") if record.held_out is not None else ():
-            accuracies.append((record.epoch, name, 100 * getattr(record.held_out, name)))
+    epochs = [record.epoch for record in joint]
+    losses = pd.DataFrame(
+        {label: [getattr(record, name) for record in joint] for name, label in _LOSSES.items()}
+    )
+    accuracies = pd.DataFrame(
+        [vars(record.held_out) if record.held_out else {} for record in joint],
+        columns=["overall", "dimensions"],
+    )
 
-    def curves(rows: list[tuple[int, str, float]], heading: str) -> Any:
-        data = pd.DataFrame(rows, columns=["epoch", "part", "value"])
+    def curves(shown: pd.DataFrame, heading: str) -> Any:
+        data = shown.assign(epoch=epochs).melt("epoch", var_name="part")
         return (
             altair.Chart(data, width=300, height=220)
             .mark_line(point=True)
             .encode(
-                x=altair.X(
-                    "epoch:Q", axis=altair.Axis(values=sorted(set(data["epoch"])), format="d")
-                ),
+                x=altair.X("epoch:Q", axis=altair.Axis(values=epochs, format="d")),
                 y=altair.Y("value:Q", title=heading, scale=altair.Scale(zero=False)),
                 color=altair.Color("part:N", title=None, sort=None),
             )
         )
 
     panels = [
-        curves(losses, "training loss, first epoch = 1"),
-        curves(accuracies, "held-out accuracy, %"),
+        curves((losses / losses.iloc[0]).fillna(0.0), "training loss, first epoch = 1"),
+        curves(100 * accuracies, "held-out accuracy, %"),
     ]
     chart = altair.hconcat(*panels).resolve_scale(color="independent")
     path.write_text(vl_convert.vegalite_to_svg(chart.to_dict()), encoding="utf-8")

@@ -133,20 +133,10 @@ class VllmEngine:
 
     def _outcomes(self, items: Sequence[QueryResponse]) -> list[Outcome]:
         encoded = encode_all(self._conversations, self.spec, items)
-        pairs = self._pairs([item for item in encoded if isinstance(item, Encoded)])
+        ready = [item for item in encoded if isinstance(item, Encoded)]
+        replies = self._encode(ready) if ready else []
+        pairs = list(map(self._pair, ready, replies))
         return outcomes(self._heads, self.spec.weights_at, encoded, pairs)
-
-    def _pairs(self, batch: list[Encoded]) -> list[Array | ReplyError]:
-        """Both vectors of each item, or why there are none."""
-        try:
-            replies = self._encode(batch) if batch else []
-        # vLLM raises many kinds, and none may lose what else is in the batch
-        except Exception as error:
-            if len(batch) == 1:
-                return [ReplyError("error", f"vLLM: {one_line(error)}")]
-            # so that an item's fault stays its own
-            return [self._pairs([item])[0] for item in batch]
-        return [self._pair(item, reply) for item, reply in zip(batch, replies, strict=True)]
 
     def _pair(self, encoded: Encoded, replies: list[Array]) -> Array | ReplyError:
         try:

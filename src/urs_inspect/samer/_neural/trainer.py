@@ -66,7 +66,7 @@ class HeadsModule(nn.Module):
         }
         for names in HEAD_KEYS.values():
             state[names[0]] *= np.float32(scale)
-        return Heads.from_tensors(state)
+        return Heads(state)
 
 
 def _network(widths: Sequence[int], dropout: float) -> nn.Sequential:
