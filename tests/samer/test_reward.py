@@ -185,7 +185,7 @@ def test_what_is_not_finite_is_a_failure_and_no_score(model: Path, tmp_path: Pat
         (
             "config",
             {"rope_parameters": {"rope_type": "spiral", "rope_theta": 1e4}},
-            "of the type 'spiral'",
+            "rope_parameters .*'spiral'.*; expected",
         ),
         ("config", {"num_hidden_layers": "two"}, "cannot load it"),
         (

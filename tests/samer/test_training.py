@@ -226,8 +226,6 @@ def test_beside_is_two_vectors():
 
 def test_the_two_layouts_have_caches_of_their_own():
     assert TextEmbedder(Lengths()).name != TextEmbedder(Lengths(), "joined").name
-    with pytest.raises(InputError, match="layout 'above'; allowed: joined, beside"):
-        TextEmbedder(Lengths(), "above")
     with pytest.raises(InputError, match="blank texts"):
         TextEmbedder(Lengths()).embed([""], [" "])
 

@@ -272,23 +272,22 @@ def model(name: str, **more: Any) -> dict[str, Any]:
     return {"id": name, "max_model_len": 512} | more
 
 
-@pytest.mark.parametrize(("models", "served", "said"), [
-    (fails(404), None, "no vLLM server answers .status 404"),
-    (fails(401), None, "no vLLM server answers .status 401"),
-    (fails(503), None, "no vLLM server answers .status 503"),
-    (Response(200, b"<html>"), None, "not JSON"),
-    (says({"data": []}), None, "no model .* it has none"),
-    (says([1]), None, "no model .* it has none"),
-    (says({"data": [model("a"), model("b")]}), None, 'several models.*a, b'),
-    (says({"data": [model("a")]}), "b", "model 'b'.*has a"),
+@pytest.mark.parametrize(("models", "said"), [
+    (fails(404), "no vLLM server answers .status 404"),
+    (fails(401), "no vLLM server answers .status 401"),
+    (fails(503), "no vLLM server answers .status 503"),
+    (Response(200, b"<html>"), "not JSON"),
+    (says({"data": []}), "on the server: none; expected one"),
+    (says([1]), "on the server: none; expected one"),
+    (says({"data": [model("a"), model("b")]}), "on the server: a, b; expected one"),
 ])  # fmt: skip
 def test_servers_that_are_refused_before_anything_is_sent(
-    small: Path, models: Response, served: str | None, said: str
+    small: Path, models: Response, said: str
 ) -> None:
     with pooling_server(lambda *_: fails(500)) as server:
         server.models = models
         with pytest.raises(InputError, match=said) as caught:
-            opened_at(server.url, small, attempts=2, served=served)
+            opened_at(server.url, small, attempts=2)
         assert "\n" not in str(caught.value)
         assert not server.asked
     with pytest.raises(InputError, match="no vLLM server answers"):  # nothing listens any more
@@ -319,11 +318,11 @@ def test_servers_that_do_not_fit(small: Path, script: Script, said: str) -> None
         opened_at(server.url, small)
 
 
-def test_a_server_that_is_still_starting_and_a_name_among_several_models(small: Path) -> None:
+def test_a_server_that_is_still_starting(small: Path) -> None:
     with pooling_server(SOUND) as server:
-        ready = says({"data": [model("other"), model("samer", max_model_len=100)]})
+        ready = says({"data": [model("samer", max_model_len=100)]})
         server.models = lambda number: fails(503) if number < 2 else ready
-        engine = opened_at(server.url, small, served="samer")
+        engine = opened_at(server.url, small)
         assert engine.spec.max_length == 100
         assert server.asked[0]["model"] == "samer"
 

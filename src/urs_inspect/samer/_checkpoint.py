@@ -152,26 +152,19 @@ def read_config(folder: Path) -> dict[str, Any]:
     return read_json(folder / "config.json", "a model's folder")
 
 
-def fitting_length(checkpoint: Checkpoint, max_length: int | None) -> int:
-    """The length to use with a checkpoint: the user's, or the model's limit."""
-    return checkpoint.conversations().fitting_length(checkpoint.max_length, max_length)
-
-
-def resolve_dtype(checkpoint: Checkpoint, wanted: str = "auto") -> str:
+def resolve_dtype(checkpoint: Checkpoint, wanted: Dtype) -> str:
     """The type to compute in: the user's, or for `auto` the checkpoint's own.
 
     vLLM's own `auto` computes weights of float32 in float16, which moves outputs by about 1e-4 and
     is not what the transformers engine does.
     """
-    types = get_args(Dtype)
-    if wanted not in types:
-        raise InputError(f"dtype '{wanted}'; allowed: {choices(types)}")
     if wanted != "auto":
         return wanted
-    if checkpoint.dtype not in types[1:]:
+    _, *types = get_args(Dtype)
+    if checkpoint.dtype not in types:
         raise InputError(
             f"{checkpoint.folder}: config.json has the dtype '{checkpoint.dtype}'; name one:"
-            f" {choices(types[1:])}"
+            f" {choices(types)}"
         )
     return checkpoint.dtype
 

@@ -45,12 +45,6 @@ _SIZES = (
     "vocab_size",
     "max_position_embeddings",
 )
-_FLOATS = ("float32", "bfloat16", "float16", "float64")
-_VALUES: Mapping[str, tuple[str, ...]] = {
-    "hidden_act": ("silu",),  # a Llama's; vLLM computes no other
-    "dtype": _FLOATS,
-    "torch_dtype": _FLOATS,
-}
 _ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
 _WRAPPED = ("module.", "_orig_mod.", "base_model.model.")
 # Tensors that every engine leaves out, and that change no score: a language head, tables that are
@@ -189,7 +183,7 @@ def _check_reward_model(
     report.facts["architecture"] = f"{name} ({config.get('model_type')})"
     _describe_weights(report, weights)
     outputs = _outputs_of(folder, name, weights.shapes, config)
-    report.refuse(folder, _number_errors(config))
+    report.refuse(folder, _setting_errors(config, _SETTINGS))
     if report.errors:
         return
     report.refuse(folder, _classifier_errors(folder, name, weights.shapes, config))
@@ -228,19 +222,26 @@ def _outputs_of(folder: Path, name: str, shapes: Shapes, config: Config) -> int:
 
 
 def _check_template(report: Report, checkpoint: Checkpoint) -> None:
-    """Look at a reward model's template and tokenizer; `InputError` if they do not fit it."""
+    """Look at a reward model's template and tokenizer."""
     conversations = checkpoint.conversations()
-    report.facts["template"] = f"{conversations.template_tokens} tokens besides query and response"
-    limit = conversations.fitting_length(checkpoint.max_length)
-    if conversations.vocabulary > checkpoint.config.get("vocab_size", 0):
-        raise InputError(
-            f"{checkpoint.folder}: the tokenizer has {conversations.vocabulary:,} tokens; the model"
-            " has fewer"
-        )
+    limit = checkpoint.max_length
+    _check_tokenizer(report, conversations, checkpoint.config.get("vocab_size", 0), limit)
     if cut := conversations.template_tokens - len(conversations.encode("", "", limit).ids):
         report.notes.append(
             f"the template ends with {cut} tokens that pad; the model is read before them"
         )
+
+
+def _check_tokenizer(
+    report: Report, conversations: Conversations, vocabulary: object, limit: object
+) -> None:
+    """Whether a tokenizer and a chat template fit a model of these sizes."""
+    report.facts["template"] = f"{conversations.template_tokens} tokens besides query and response"
+    if isinstance(vocabulary, int) and conversations.vocabulary > vocabulary:
+        tokens = f"{conversations.vocabulary:,} tokens, the model {vocabulary:,}"
+        report.refuse(conversations.folder, [f"the tokenizer has {tokens}"])
+    if isinstance(limit, int):
+        report.attempt(lambda: conversations.fitting_length(limit))
 
 
 def _check_config(report: Report, folder: Path, config: Config) -> bool:
@@ -253,13 +254,12 @@ def _check_config(report: Report, folder: Path, config: Config) -> bool:
         return False
     for name in _SIZES:
         value = config.get(name)
-        if not is_whole(value) or value < 1:
+        if not _is_count(value):
             fault = f"config.json has {name} {value!r}; expected a whole number above 0"
             report.refuse(folder, [fault])
             return False
         report.facts[name] = f"{value:,}"
-    report.refuse(folder, _value_errors(config))
-    report.refuse(folder, _number_errors(config))
+    report.refuse(folder, _setting_errors(config, _LLAMA_SETTINGS))
     if "auto_map" in config:
         report.notes.append(_OWN_CODE)
     if "quantization_config" in config:
@@ -267,23 +267,50 @@ def _check_config(report: Report, folder: Path, config: Config) -> bool:
     return True
 
 
-def _value_errors(config: Config) -> Iterator[str]:
-    """A line for each setting of `config.json` that a Llama cannot have."""
-    for name, values in _VALUES.items():
-        value = config.get(name)
-        if value is not None and value not in values:
-            yield f"config.json has {name} {value!r}; expected {choices(values)}"
+def _is_count(value: Any) -> bool:
+    return is_whole(value) and value >= 1
 
 
-def _number_errors(config: Config) -> Iterator[str]:
-    """A line for each value of `config.json` on which the engines would stumble while they load."""
-    for name in ("rms_norm_eps", "rope_theta"):
+def _is_positive(value: Any) -> bool:
+    return (is_whole(value) or isinstance(value, float)) and value > 0
+
+
+def _is_known_rope(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    if any(isinstance(entry, dict) for entry in value.values()):
+        return True  # one for each kind of layers; the library reads them
+    return value.get("rope_type", value.get("type")) in (None, *_ROPE_TYPES)
+
+
+_Rule = tuple[Callable[[Any], bool], str]
+_FLOATS = ("float32", "bfloat16", "float16", "float64")
+_FLOAT: _Rule = (_FLOATS.__contains__, choices(_FLOATS))
+_POSITIVE: _Rule = (_is_positive, "a number above 0")
+_ROPE: _Rule = (_is_known_rope, f"a mapping with one of the types {choices(_ROPE_TYPES)}, or none")
+_SETTINGS = {
+    "rms_norm_eps": _POSITIVE,
+    "rope_theta": _POSITIVE,
+    "rope_scaling": _ROPE,
+    "rope_parameters": _ROPE,
+}
+"""Settings on which an engine would stumble while it loads any model -> whether a value can be
+used, and what is expected.
+"""
+_LLAMA_SETTINGS = {
+    "hidden_act": ("silu".__eq__, "silu"),  # vLLM computes no other
+    "dtype": _FLOAT,
+    "torch_dtype": _FLOAT,
+    **_SETTINGS,
+}
+
+
+def _setting_errors(config: Config, rules: Mapping[str, _Rule]) -> Iterator[str]:
+    """A line for each setting of `config.json` with a value that cannot be used."""
+    for name, (fits, expected) in rules.items():
         value = config.get(name)
-        is_number = is_whole(value) or isinstance(value, float)
-        if value is not None and not (is_number and value > 0):
-            yield f"config.json has {name} {value!r}; expected a number above 0"
-    for name in ("rope_scaling", "rope_parameters"):
-        yield from _rope_errors(name, config.get(name))
+        if value is not None and not fits(value):
+            yield f"config.json has {name} {value!r}; expected {expected}"
     padding = config.get("pad_token_id")
     rows = config.get("vocab_size")
     if padding is None or not isinstance(rows, int):
@@ -293,19 +320,6 @@ def _number_errors(config: Config) -> Iterator[str]:
             f"config.json has pad_token_id {padding!r}; expected a token's id, 0 to {rows - 1:,},"
             " or none"
         )
-
-
-def _rope_errors(name: str, value: Any) -> Iterator[str]:
-    if value is None:
-        return
-    if not isinstance(value, dict):
-        yield f"config.json has {name} {value!r}; expected a mapping, or none"
-        return
-    if any(isinstance(entry, dict) for entry in value.values()):
-        return  # of models with several kinds of layers, each with its own; the library reads them
-    kind = value.get("rope_type", value.get("type"))
-    if kind is not None and kind not in _ROPE_TYPES:
-        yield f"config.json has {name} of the type {kind!r}; expected {choices(_ROPE_TYPES)}"
 
 
 def _classifier_errors(folder: Path, name: str, shapes: Shapes, config: Config) -> Iterator[str]:
@@ -482,11 +496,6 @@ def _check_outputs(report: Report, shapes: Shapes, config: Config) -> list[str]:
             report.notes.append(
                 f"the {head} head has widths {widths}; published are {PUBLISHED_WIDTHS[head]}"
             )
-    labels = config.get("id2label")
-    if isinstance(labels, dict) and len(labels) != 2 * dimensions:
-        report.notes.append(
-            f"config.json has {len(labels)} labels; the released one has {2 * dimensions}"
-        )
     return []
 
 
@@ -551,13 +560,8 @@ def _check_conversations(report: Report, conversations: Conversations, config: C
     folder = conversations.folder
     report.facts["tokenizer"] = f"{conversations.vocabulary:,} tokens"
     report.facts["end of turn"] = f"{END_OF_TURN} = {conversations.end_of_turn}"
-    rows = config.get("vocab_size")
-    if isinstance(rows, int) and conversations.vocabulary > rows:
-        fault = f"the tokenizer has {conversations.vocabulary:,} tokens, the model {rows:,}"
-        report.refuse(folder, [fault])
-    report.facts["template"] = f"{conversations.template_tokens} tokens besides query and response"
-    if isinstance(limit := config.get("max_position_embeddings"), int):
-        report.attempt(lambda: conversations.fitting_length(limit))
+    limit = config.get("max_position_embeddings")
+    _check_tokenizer(report, conversations, config.get("vocab_size"), limit)
     encoded = conversations.encode(*_TRIAL, 1_000_000)
     for ids, text in ((encoded.query_ids, "a query"), (encoded.ids, "a response")):
         if ids[-1] != conversations.end_of_turn:

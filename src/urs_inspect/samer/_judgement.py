@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from urs_inspect._arguments import check
-from urs_inspect._util import InputError, is_blank
+from urs_inspect._util import is_blank
 from urs_inspect.judging._answer_evaluators import AnswerEvaluation
 from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.samer._engines.protocol import (
@@ -100,10 +100,10 @@ def judged(
         return EngineFailure(
             "wrong_shape", f"outputs for {outputs} dimensions; expected {expected}"
         )
-    try:
-        evaluation = evaluate(outcome.raw) if reward is None else reward.evaluate(outcome.raw)
-    except InputError as error:
-        return EngineFailure("not_finite", str(error))
+    raw = outcome.raw
+    if not np.isfinite([raw.scores, raw.gates, raw.weights]).all():
+        return EngineFailure("not_finite", "the model gave NaN or infinity")
+    evaluation = evaluate(raw) if reward is None else reward.evaluate(raw)
     if no_response and reward is None:
         evaluation = replace(evaluation, overall=0.0, scores=np.zeros_like(evaluation.scores))
     return Judgement(

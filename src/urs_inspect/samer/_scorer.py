@@ -1,13 +1,13 @@
 """SaMer as scorer, its metrics, and how the evaluations ended."""
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from logging import getLogger
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from anyio import to_thread
 from inspect_ai.hooks import Hooks, RunEnd, hooks
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
@@ -43,7 +43,6 @@ from urs_inspect.scorers._metrics import (
     facts_of,
     groups_of,
     interval_rows,
-    mean,
     number_of,
     value_of,
 )
@@ -73,6 +72,7 @@ class _ClosingEngines(Hooks):
 
 OVERALL = "overall"
 SCALE = (0.0, 1.0)
+_GROUPS = ("intent_group", "language")
 _COUNTS = {
     "no response": "no_response",
     "shortened": "shortened",
@@ -99,40 +99,39 @@ def samer_report(headline: str = OVERALL) -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        samples = _by_sample(scores, headline)
-        clusters = [cluster for cluster, _ in samples]
-        means = [value for _, value in samples]
-        rows = interval_rows(headline, means, SCALE if headline == OVERALL else None, clusters)
+        frame = pd.DataFrame(map(_row, scores), columns=[*_GROUPS, "sample", "cluster"])
+        frame[headline] = [number_of(score, headline) for score in scores]
+        scored = frame.dropna(subset=[headline])
+        samples = scored.groupby("sample", sort=False)
+        scale = SCALE if headline == OVERALL else None
+        clusters = samples["cluster"].first().tolist()
+        rows = interval_rows(headline, samples[headline].mean().tolist(), scale, clusters)
         if headline == REWARD:
-            rows |= _output_rows(scores)
-        for key in ("intent_group", "language"):
-            rows |= _group_rows(scores, headline, key)
+            rows |= _output_rows(scores, frame["sample"])
+        for key in _GROUPS:
+            groups = scored.groupby(key)
+            if len(groups) < 2:
+                continue
+            for group, own in groups:
+                mean = own.groupby("sample")[headline].mean().mean()
+                rows[f"{headline} {key}={group}"] = float(mean)
         return {**rows, **_special_rows(list(map(facts_of, scores)), headline)}
 
     return compute
 
 
-def _output_rows(scores: Sequence[SampleScore]) -> dict[str, float]:
+def _row(score: SampleScore) -> tuple[str | None, ...]:
+    """Groups of a score, None where its sample names none; then its sample and cluster."""
+    facts = score.sample_metadata or {}
+    groups = [str(facts[key]) if facts.get(key) else None for key in _GROUPS]
+    return (*groups, str(score.sample_id), cluster_of(score))
+
+
+def _output_rows(scores: Sequence[SampleScore], samples: "pd.Series[str]") -> dict[str, float]:
     """The mean of each output of a reward model."""
-    names: dict[str, Any] = {}
-    for score in scores:
-        names |= value_of(score)
-    return {name: _sample_mean(scores, name) for name in names}
-
-
-def _group_rows(scores: Sequence[SampleScore], headline: str, key: str) -> dict[str, float]:
-    """The mean of each group of samples, if there are several."""
-    groups: dict[str, list[SampleScore]] = defaultdict(list)
-    for score in scores:
-        group = (score.sample_metadata or {}).get(key)
-        if group and not math.isnan(number_of(score, headline)):
-            groups[str(group)].append(score)
-    if len(groups) < 2:
-        return {}
-    return {
-        f"{headline} {key}={group}": _sample_mean(groups[group], headline)
-        for group in sorted(groups)
-    }
+    values = pd.DataFrame([dict(value_of(score)) for score in scores]).astype(float)
+    means = values.groupby(samples.to_numpy()).mean().mean()
+    return {str(name): float(mean) for name, mean in means.items()}
 
 
 def _special_rows(facts: Sequence[Mapping[str, Any]], headline: str) -> dict[str, float]:
@@ -148,23 +147,6 @@ def _special_rows(facts: Sequence[Mapping[str, Any]], headline: str) -> dict[str
         rows["not all seen"] = float(unseen)
     modes = filter(None, (fact.get("failure_mode") for fact in facts))
     return rows | count_rows("failures", map(str, modes))
-
-
-def _sample_mean(scores: Iterable[SampleScore], key: str) -> float:
-    """The mean over samples, of the mean over the epochs of each that have a number."""
-    return mean([value for _, value in _by_sample(scores, key)])
-
-
-def _by_sample(scores: Iterable[SampleScore], key: str) -> list[tuple[str, float]]:
-    """Cluster and number of each sample: the mean over its epochs that have one."""
-    samples: dict[str, list[float]] = defaultdict(list)
-    clusters: dict[str, str] = {}
-    for score in scores:
-        value = number_of(score, key)
-        if not math.isnan(value):
-            samples[str(score.sample_id)].append(value)
-            clusters[str(score.sample_id)] = cluster_of(score)
-    return [(clusters[name], mean(values)) for name, values in samples.items()]
 
 
 when_used(close_after_run)  # for solvers in which SaMer judges as well

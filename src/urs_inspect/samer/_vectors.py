@@ -8,12 +8,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import BACKBONE
 from urs_inspect.samer._evaluation import Evaluation, Heads, WeightsAt, evaluate, raw_outputs
 from urs_inspect.samer._pairs import Codes, PairLabels, Rows, TrainingPair
@@ -21,8 +21,6 @@ from urs_inspect.samer._pairs import Codes, PairLabels, Rows, TrainingPair
 Vectors = npt.NDArray[np.floating[Any]]
 Singles = npt.NDArray[np.float32]
 _Floats = npt.NDArray[np.float64]
-
-Layout = Literal["joined", "beside"]
 
 _BATCH = 64  # items that are embedded between two writes: what an interruption can lose
 
@@ -75,8 +73,6 @@ class TextEmbedder:
     """
 
     def __init__(self, model: TextModel, layout: str = "beside") -> None:
-        if layout not in get_args(Layout):
-            raise InputError(f"unknown layout '{layout}'; allowed: {choices(get_args(Layout))}")
         self._model = model
         self._layout = layout
         self.name = f"samer/{layout}/{model.name}"

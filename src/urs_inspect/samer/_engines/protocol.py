@@ -15,7 +15,6 @@ from anyio.lowlevel import RunVar
 from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import (
     Checkpoint,
-    fitting_length,
     resolve_dtype,
     resolve_weights_at,
 )
@@ -102,7 +101,7 @@ def open_with_spec(choice: SamerOptions, *, on_cpu: bool = False) -> tuple[Check
         resolve_weights_at(checkpoint.folder, choice.weights_at),
         choice.bos,
         dtype,
-        fitting_length(checkpoint, choice.length),
+        checkpoint.conversations().fitting_length(checkpoint.max_length, choice.length),
         choice.overlong,
         checkpoint.reward,
     )

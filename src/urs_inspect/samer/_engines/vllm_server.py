@@ -93,7 +93,6 @@ class ServerOptions:
 def make_server(
     choice: SamerOptions,
     *,
-    served: str | None = None,
     timeout: float = 600.0,
     attempts: int = 5,
     connections: Connections | None = None,
@@ -105,7 +104,7 @@ def make_server(
     options = ServerOptions(timeout, attempts, connections)
     url = base_address(choice.model)
     patience = min(timeout, _OPENING)
-    entry = _in_own_loop(_served_model, url, served, attempts, patience)
+    entry = _in_own_loop(_served_model, url, attempts, patience)
     path = Path(choice.folder).expanduser() if choice.folder else _own_folder(url, entry)
     reward = description_of(path, choice.description)
     spec = EngineSpec(
@@ -287,9 +286,7 @@ async def _ask(
         raise ReplyError("timeout", f"no whole reply within {patience:g} s") from None
 
 
-async def _served_model(
-    url: str, served: str | None, attempts: int, patience: float
-) -> Mapping[str, Any]:
+async def _served_model(url: str, attempts: int, patience: float) -> Mapping[str, Any]:
     """The server's own description of the model.
 
     A server that is still starting is asked again for a few seconds.
@@ -306,15 +303,10 @@ async def _served_model(
         for entry in entries or []
         if isinstance(entry, Mapping) and isinstance(entry.get("id"), str)
     ]
-    fitting = [entry for entry in models if served in {None, entry["id"]}]
-    if not fitting:
-        names = choices(entry["id"] for entry in models) or "none"
-        raise InputError(f"samer={url}: no model {served or ''!r} on the server; it has {names}")
-    if len(fitting) > 1:
-        raise InputError(
-            f"samer={url}: several models; name one of {choices(entry['id'] for entry in fitting)}"
-        )
-    return fitting[0]
+    names = choices(entry["id"] for entry in models) or "none"
+    if len(models) != 1:
+        raise InputError(f"samer={url}: models on the server: {names}; expected one")
+    return models[0]
 
 
 def _own_folder(url: str, entry: Mapping[str, Any]) -> Path:

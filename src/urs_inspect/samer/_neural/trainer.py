@@ -4,14 +4,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, softmax
 
+from urs_inspect._arguments import Count, Natural, Positive, check
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._evaluation import (
     HEAD_KEYS,
@@ -264,26 +266,29 @@ def rate(step: int, steps: int, warmup: float) -> float:
     return 0.5 * (1 + math.cos(angle))
 
 
+_Share = Annotated[float, Field(ge=0, lt=1)]
+
+
 @dataclass(frozen=True)
 class TrainingSpec:
     """How heads are trained; the defaults are the paper's."""
 
     loss: LossSpec = PAPER  # which losses
-    epochs: int = 3  # epochs over all pairs
+    epochs: Count = 3  # epochs over all pairs
     # epochs of the predictor alone before; section 5.1 has them, but not how many
-    predictor_epochs: int = 1
-    batch: int = 32  # pairs per step
-    learning_rate: float = 5e-5  # highest learning rate
+    predictor_epochs: Natural = 1
+    batch: Count = 32  # pairs per step
+    learning_rate: Positive = 5e-5  # highest learning rate
     betas: tuple[float, float] = (0.9, 0.95)  # of AdamW
     weight_decay: float = 0.1  # of AdamW
     # share of the steps in which the learning rate rises; after that it falls to 0 along a cosine
-    warmup: float = 0.1
-    dropout: float = DROPOUT  # share of activations dropped
+    warmup: _Share = 0.1
+    dropout: _Share = DROPOUT  # share of activations dropped
     # epochs without a better accuracy on held-out pairs before training ends; None to run all
     # epochs
     patience: int | None = 2
     # divides the published widths of the layers, for few data; 1 is as published
-    narrowing: int = 1
+    narrowing: Count = 1
     seed: int = 0  # seed of weights, order and dropout
 
 
@@ -329,26 +334,13 @@ def train(
         InputError: If a setting is out of range, or the labels are of no use; see `check_split`.
     """
     spec = spec or TrainingSpec()
-    _check(spec)
+    check("spec", vars(spec), TrainingSpec)
     check_split(labels, fit, held_out)
     with torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
         torch.manual_seed(spec.seed)
         return _Trainer(vectors, labels, fit, spec, device).run(
             held_out, on_epoch or (lambda _: None)
         )
-
-
-def _check(spec: TrainingSpec) -> None:
-    for name, value, least in (
-        ("epochs", spec.epochs, 1),
-        ("predictor_epochs", spec.predictor_epochs, 0),
-        ("batch", spec.batch, 1),
-        ("narrowing", spec.narrowing, 1),
-    ):
-        if value < least:
-            raise InputError(f"{name}: {value}; allowed: {least} or more")
-    if not spec.learning_rate > 0 or not 0 <= spec.dropout < 1 or not 0 <= spec.warmup < 1:
-        raise InputError("learning_rate must be above 0, dropout and warmup from 0 to below 1")
 
 
 class _Trainer:
