@@ -491,10 +491,15 @@ def read_all(folder: Path) -> dict[str, Array]:
 def test_any_other_value_is_a_fault_of_the_folder(copied: Copied) -> None:
     folder = declaring(copied("m"), "middle")
     with pytest.raises(
-        InputError, match=r"heads\.safetensors: weights_at 'middle'; allowed: response, query"
+        InputError,
+        match=r"heads\.safetensors: weights_at: unknown value 'middle'; allowed: response, query",
     ):
         declared_weights_at(folder)
-    assert [fault for fault in check_checkpoint(folder).errors if "weights_at 'middle'" in fault]
+    assert [
+        fault
+        for fault in check_checkpoint(folder).errors
+        if "weights_at: unknown value 'middle'" in fault
+    ]
 
 
 @pytest.mark.parametrize(

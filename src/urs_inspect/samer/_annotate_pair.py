@@ -3,7 +3,6 @@
 Source: SaMer paper, section 3.3.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
@@ -14,7 +13,6 @@ from inspect_ai.util import collect
 from urs_inspect._arguments import checked
 from urs_inspect._util import InputError
 from urs_inspect.judging._failures import JudgeFailure
-from urs_inspect.judging._frames import JudgePrompt
 from urs_inspect.judging._keys import read_keyed
 from urs_inspect.judging._pair_reply import (
     ANNOTATION,
@@ -113,7 +111,11 @@ async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> s
             reply, asked.key, lambda text: read_scenario(text, scenarios), needs_key=asked.needs_key
         ).result
 
-    reply, temperatures, _ = await calls.ask(role, asked, lambda reply: _failure(read(reply)))
+    def failure(reply: str) -> JudgeFailure | None:
+        result = read(reply)
+        return result if isinstance(result, JudgeFailure) else None
+
+    reply, temperatures, _ = await calls.ask(role, asked, failure)
     record |= {"scenario_prompt_sha256": asked.sha256, "scenario_prompt_version": asked.version}
     if temperatures is not None:
         for name, value in asdict(temperatures).items():
@@ -122,12 +124,6 @@ async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> s
         return reply
     record["scenario_reply"] = reply
     return read(reply)
-
-
-def _failure(result: str | JudgeFailure) -> JudgeFailure | None:
-    if isinstance(result, JudgeFailure):
-        return result
-    return None
 
 
 async def _compare(
@@ -142,46 +138,39 @@ async def _compare(
         for first, shown in responses.items()
     }
     asked = (*dimensions, OVERALL)
+    awaited = {
+        first: PairReply(first, asked, key=prompt.key, needs_key=prompt.needs_key)
+        for first, prompt in prompts.items()
+    }
 
-    async def ask(
-        first: First, prompt: JudgePrompt
-    ) -> tuple[str | JudgeFailure, CallFacts | None, bool]:
-        kept = PairReply(first, asked, key=prompt.key, needs_key=prompt.needs_key)
-        return await calls.ask(
-            GRADER, prompt, lambda reply: read_pair_reply(replace(kept, reply=reply)).failure
-        )
+    async def ask(first: First) -> tuple[str | JudgeFailure, CallFacts | None, bool]:
+        def failure(reply: str) -> JudgeFailure | None:
+            return read_pair_reply(replace(awaited[first], reply=reply)).failure
 
-    results = await collect(*[ask(first, prompt) for first, prompt in prompts.items()])
-    replies = {first: reply for first, (reply, _, _) in zip(prompts, results, strict=True)}
-    record |= asdict(read_annotation(replies, dimensions, prompts))
-    record[BY_JUDGE] = _reply_counts(prompts, asked, results)
+        return await calls.ask(GRADER, prompts[first], failure)
+
+    results = await collect(*map(ask, prompts))
+    replies: dict[First, str | JudgeFailure] = {}
     kept_replies: dict[First, object] = {}
-    for first, reply in replies.items():
+    readings: list[PairReading] = []  # of calls that did not fail
+    temperatures: list[CallFacts] = []
+    for first, (reply, temperature, asked_again) in zip(prompts, results, strict=True):
+        replies[first] = reply
         kept_replies[first] = reply if isinstance(reply, str) else asdict(reply)
+        if isinstance(reply, str):
+            read = replace(awaited[first], reply=reply, asked_again=asked_again)
+            readings.append(read_pair_reply(read))
+        if temperature is not None:
+            temperatures.append(temperature)
+    record |= asdict(read_annotation(replies, dimensions, prompts))
+    [judge] = models_with(GRADER)
+    record[BY_JUDGE] = counts_of(str(judge), readings)
     record["replies"] = kept_replies
     record["prompt_sha256"] = prompts["a"].sha256
     record["prompt_version"] = prompts["a"].version
-    temperatures = [known for _, known, _ in results if known is not None]
     if temperatures:
-        requested = [known.requested for known in temperatures]
-        sent = [known.sent for known in temperatures]
-        record["temperature_requested"] = list(dict.fromkeys(requested))
-        record["temperature_sent"] = list(dict.fromkeys(sent))
-
-
-def _reply_counts(
-    prompts: Mapping[First, JudgePrompt],
-    asked: tuple[str, ...],
-    results: Sequence[tuple[str | JudgeFailure, CallFacts | None, bool]],
-) -> dict[str, dict[str, int]]:
-    """The counts of the judge's replies, by its name; calls that failed have none."""
-    readings: list[PairReading] = []
-    for (first, prompt), (reply, _, asked_again) in zip(prompts.items(), results, strict=True):
-        if isinstance(reply, str):
-            kept = PairReply(first, asked, reply, key=prompt.key, needs_key=prompt.needs_key)
-            readings.append(read_pair_reply(replace(kept, asked_again=asked_again)))
-    [judge] = models_with(GRADER)
-    return counts_of(str(judge), readings)
+        record["temperature_requested"] = list(dict.fromkeys(one.requested for one in temperatures))
+        record["temperature_sent"] = list(dict.fromkeys(one.sent for one in temperatures))
 
 
 def _one_model(role: str) -> None:

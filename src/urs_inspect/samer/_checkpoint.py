@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from logging import getLogger
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 import platformdirs
 
+from urs_inspect._arguments import check
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.samer._conversation import Conversations, read_json
@@ -192,14 +193,9 @@ def declared_weights_at(folder: Path) -> WeightsAt | None:
     The released one declares nothing.
     """
     file = find_heads_file(folder)
-    declared = None
-    if file is not None:
-        declared = read_metadata(file).get(WEIGHTS_AT)
-    if declared is not None and declared not in get_args(WeightsAt):
-        raise InputError(
-            f"{file}: {WEIGHTS_AT} '{declared}'; allowed: {choices(get_args(WeightsAt))}"
-        )
-    return cast("WeightsAt | None", declared)
+    declared = None if file is None else read_metadata(file).get(WEIGHTS_AT)
+    checked: WeightsAt | None = check(f"{file}: {WEIGHTS_AT}", declared, WeightsAt | None)
+    return checked
 
 
 def resolve_weights_at(folder: Path, wanted: WeightsAt | None) -> WeightsAt:

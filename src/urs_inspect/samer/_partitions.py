@@ -60,8 +60,6 @@ def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
         raise InputError(f"{' and '.join(twice[:2])} would be written to the same file in {folder}")
     with ThreadPoolExecutor(_READERS) as threads:
         faults = list(filter(None, threads.map(_first_row_fault, paths)))
-    if len(faults) == 1:
-        raise InputError(faults[0])
     if faults:
         raise InputError(
             f"{len(faults):,} of {len(paths):,} files cannot be used: {'; '.join(faults)}"

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from urs_inspect._arguments import check
 from urs_inspect._util import InputError, choices, read_yaml_file
 from urs_inspect.samer._conversation import ANY_END, Bos, Conversations, Encoded, Overlong
 from urs_inspect.samer._evaluation import Evaluation, RawOutputs
@@ -145,13 +146,7 @@ def load_description(folder: Path, file: str | None, outputs: int) -> Descriptio
             f" them in {path.name} or another file (option description), such as {{outputs: [bad,"
             " good], overall: {good: 1, bad: -1}}"
         )
-    raw = read_yaml_file(path, "description")
-    try:
-        description = Description.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ": ".join([str(path), *map(str, first["loc"])])
-        raise InputError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from error
+    description: Description = check(str(path), read_yaml_file(path, "description"), Description)
     if len(description.outputs) != outputs:
         raise InputError(
             f"{path}: describes {len(description.outputs)} outputs; the model's head has {outputs}"

@@ -90,7 +90,7 @@ def open_engine(choice: SamerOptions, **own: Any) -> Engine:
     _, *known = inspect.signature(make).parameters.values()
     unknown = own.keys() - {parameter.name for parameter in known}
     if unknown and all(parameter.kind is not parameter.VAR_KEYWORD for parameter in known):
-        raise InputError(f"engine '{name}' has no option {choices(sorted(unknown))}")
+        raise InputError(f"engine '{name}' has no option '{min(unknown)}'")
     try:
         return make(choice, **own)
     except ImportError as error:
