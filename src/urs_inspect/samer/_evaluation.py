@@ -212,6 +212,11 @@ class RawOutputs:
                 f"outputs of shapes {sorted(shapes)}; expected three of one shape (dimensions,)"
             )
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether no output is NaN or infinite."""
+        return bool(np.isfinite([self.scores, self.gates, self.weights]).all())
+
 
 @dataclass(frozen=True)
 class Evaluation:

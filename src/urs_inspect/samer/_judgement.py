@@ -101,7 +101,7 @@ def judged(
             "wrong_shape", f"outputs for {outputs} dimensions; expected {expected}"
         )
     raw = outcome.raw
-    if not np.isfinite([raw.scores, raw.gates, raw.weights]).all():
+    if not raw.is_finite:
         return EngineFailure("not_finite", "the model gave NaN or infinity")
     evaluation = evaluate(raw) if reward is None else reward.evaluate(raw)
     if no_response and reward is None:

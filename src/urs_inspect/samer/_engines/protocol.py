@@ -355,6 +355,9 @@ def outcomes(
         pair = next(remaining)
         if isinstance(pair, ReplyError):
             return EngineFailure(pair.mode, pair.detail)
-        return Scored(next(outputs), item.shortened, len(item.ids))
+        raw = next(outputs)
+        if not raw.is_finite:
+            return EngineFailure("not_finite", "the model gave NaN or infinity")
+        return Scored(raw, item.shortened, len(item.ids))
 
     return [outcome(item) for item in encoded]
