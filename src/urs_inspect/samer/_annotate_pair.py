@@ -113,7 +113,9 @@ async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> s
 
     def failure(reply: str) -> JudgeFailure | None:
         result = read(reply)
-        return result if isinstance(result, JudgeFailure) else None
+        if isinstance(result, JudgeFailure):
+            return result
+        return None
 
     reply, temperatures, _ = await calls.ask(role, asked, failure)
     record |= {"scenario_prompt_sha256": asked.sha256, "scenario_prompt_version": asked.version}

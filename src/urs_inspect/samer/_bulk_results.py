@@ -73,7 +73,10 @@ class PartialResults:
                 begun += 1
             elif row not in self.gaps:
                 raise ValueError(f"row {row} after {begun} rows")
-        rows = [(row, None if result is None else _text(result)) for row, result in results.items()]
+        rows = []
+        for row, result in results.items():
+            text = None if result is None else _text(result)
+            rows.append((row, text))
         try:
             self._database.execute("BEGIN")
             self._database.executemany("INSERT OR REPLACE INTO results VALUES (?, ?)", rows)

@@ -269,7 +269,8 @@ def fingerprint(folder: Path, *, heads: bool = True) -> str:
         raise InputError(
             f"{folder}: {error.filename or 'a file'} cannot be read ({error.strerror})"
         ) from error
-    return hashlib.sha256(repr(list(zip(existing, digests, strict=True))).encode()).hexdigest()
+    named = list(zip(existing, digests, strict=True))
+    return hashlib.sha256(repr(named).encode()).hexdigest()
 
 
 def _digest(path: Path) -> str:

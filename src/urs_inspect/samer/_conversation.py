@@ -191,7 +191,9 @@ class Conversations:
     @cached_property
     def _closing(self) -> int:
         """How many tokens the template writes after a response."""
-        pairs = zip(reversed(self._ids(["a", "b"])), reversed(self._ids(["a", "c"])), strict=False)
+        one = reversed(self._ids(["a", "b"]))
+        other = reversed(self._ids(["a", "c"]))
+        pairs = zip(one, other, strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     def _query_ids(self, query: str) -> list[int]:

@@ -33,7 +33,12 @@ class SamerPair:
     @property
     def kept(self) -> list[dict[str, Any]]:
         """What the log keeps of each response."""
-        return [{**judgement_facts(each), "samer": dict(self.engine)} for each in (self.a, self.b)]
+        kept = []
+        for judgement in (self.a, self.b):
+            facts = judgement_facts(judgement)
+            facts["samer"] = dict(self.engine)
+            kept.append(facts)
+        return kept
 
     def numbers(self, name: str) -> tuple[float, float]:
         """The numbers that are compared: the overall scores, or those on a dimension, selected or

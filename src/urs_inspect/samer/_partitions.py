@@ -198,7 +198,8 @@ class Scorer:
             error = (
                 str(problem) if isinstance(problem, InputError) else one_line(problem, named=True)
             )
-        return {"result": [json.dumps((str(source), report, error, stops and bool(error)))]}
+        ends_all = stops and bool(error)
+        return {"result": [json.dumps((str(source), report, error, ends_all))]}
 
     def close(self) -> None:
         """Give back what the engine holds."""

@@ -173,9 +173,10 @@ class RewardConversations(Conversations):
                 f"{folder}: the template writes {choices(missing)}, which tokenizer_config.json"
                 " lacks"
             )
-        if self._ids(["a", "b"]) == self._ids(["a", "c"]) or self._ids(["a", "b"]) == self._ids(
-            ["c", "b"]
-        ):
+        written = self._ids(["a", "b"])
+        other_response = self._ids(["a", "c"])
+        other_query = self._ids(["c", "b"])
+        if written in (other_response, other_query):
             raise InputError(
                 f"{folder}: the template does not write both the query and the response"
             )

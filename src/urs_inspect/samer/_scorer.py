@@ -139,9 +139,10 @@ def _special_rows(facts: Sequence[Mapping[str, Any]], headline: str) -> dict[str
     flags = dict(_COUNTS)
     if headline != OVERALL:
         del flags["empty selection"]  # a reward model selects nothing
-    rows = {
-        title: float(sum(bool(fact.get(flag)) for fact in facts)) for title, flag in flags.items()
-    }
+    rows = {}
+    for title, flag in flags.items():
+        count = sum(bool(fact.get(flag)) for fact in facts)
+        rows[title] = float(count)
     unseen = sum(bool(fact.get(TURNS_NOT_SEEN) or fact.get(NOT_SHOWN)) for fact in facts)
     if unseen:
         rows["not all seen"] = float(unseen)

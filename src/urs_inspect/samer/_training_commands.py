@@ -262,7 +262,8 @@ def train(data: Path, out: Path, settings: tuple[str, ...]) -> None:
         "history": trained.history,
     }
     try:
-        (out / REPORT).write_text(json.dumps(plain(report), indent=1) + "\n", encoding="utf-8")
+        text = json.dumps(plain(report), indent=1) + "\n"
+        (out / REPORT).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(
             f"{out / REPORT}: cannot be written ({error.strerror}); the heads of epoch"

@@ -100,7 +100,8 @@ class TextEmbedder:
         if not once:
             raise InputError(f"backbone '{self._model.name}': nothing but blank texts to embed")
         vectors = self._model.encode(list(once))
-        padded = np.vstack([vectors, np.zeros((1, vectors.shape[1]), vectors.dtype)])
+        zeros = np.zeros((1, vectors.shape[1]), vectors.dtype)
+        padded = np.vstack([vectors, zeros])
         return padded[[once.get(text, len(once)) for text in texts]]
 
 
@@ -159,7 +160,8 @@ def fill_cache(
         prompts = [prompt for prompt, _ in part]
         responses = [response for _, response in part]
         of_queries, of_responses = embedder.embed(prompts, responses)
-        keys = [*(_key(prompt) for prompt in prompts), *(_key(*item) for item in part)]
+        keys = list(map(_key, prompts))
+        keys += [_key(*item) for item in part]
         cache.add(keys, np.vstack([of_queries, of_responses]))
         if progress:
             progress(start + len(part), len(missing))

@@ -342,7 +342,9 @@ def outcomes(
     are none.
     """
     usable = [pair for pair in pairs if not isinstance(pair, ReplyError)]
-    vectors = np.stack(usable) if usable else np.empty((0, 2, heads.hidden_size), np.float32)
+    vectors = np.empty((0, 2, heads.hidden_size), np.float32)
+    if usable:
+        vectors = np.stack(usable)
     if isinstance(heads, Description):
         outputs = iter(heads.raw(vectors[:, 1]))
     else:

@@ -336,7 +336,10 @@ def train(
     spec = spec or TrainingSpec()
     check("spec", vars(spec), TrainingSpec)
     check_split(labels, fit, held_out)
-    with torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
+    devices = []
+    if device.startswith("cuda"):
+        devices.append(torch.device(device))
+    with torch.random.fork_rng(devices=devices):
         torch.manual_seed(spec.seed)
         return _Trainer(vectors, labels, fit, spec, device).run(
             held_out, on_epoch or (lambda _: None)
