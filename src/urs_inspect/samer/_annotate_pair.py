@@ -132,9 +132,11 @@ async def _compare(
     record: dict[str, Any], facts: dict[str, Any], orders: str, calls: JudgeCalls
 ) -> None:
     dimensions = tuple(load_taxonomy().scenario(record["scenario"]).dimensions)
-    responses: dict[First, tuple[str, str]] = {"a": (facts["response_a"], facts["response_b"])}
+    one = facts["response_a"]
+    other = facts["response_b"]
+    responses: dict[First, tuple[str, str]] = {"a": (one, other)}
     if orders == "both":
-        responses["b"] = (facts["response_b"], facts["response_a"])
+        responses["b"] = (other, one)
     prompts = {
         first: joint_prompt(record["scenario"], dimensions, facts["prompt"], *shown)
         for first, shown in responses.items()

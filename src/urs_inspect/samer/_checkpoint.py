@@ -286,7 +286,8 @@ def _digest(path: Path) -> str:
         stat.st_mtime_ns,
         stat.st_ctime_ns,
     )
-    kept = cache_folder() / "digests" / hashlib.sha256(repr(stamp).encode()).hexdigest()[:32]
+    known = hashlib.sha256(repr(stamp).encode()).hexdigest()[:32]
+    kept = cache_folder() / "digests" / known
     try:
         if len(found := kept.read_text(encoding="ascii")) == hashlib.sha256().digest_size * 2:
             return found

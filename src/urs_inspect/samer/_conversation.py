@@ -87,7 +87,8 @@ class Conversations:
         self._special = sorted(
             (token.content for token in added.values() if token.special), key=len, reverse=True
         )
-        self._any_special = re.compile("(" + "|".join(map(re.escape, self._special)) + ")")
+        patterns = "|".join(map(re.escape, self._special))
+        self._any_special = re.compile(f"({patterns})")
         self.end_of_turn = self._single_end_of_turn()
 
     @property

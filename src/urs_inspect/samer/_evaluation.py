@@ -145,7 +145,10 @@ def _width_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None
 
 def _output_errors(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
     """A line if the heads are not all for the same number of dimensions."""
-    outputs = {keys[-1]: shapes[keys[-1]][0] for keys in HEAD_KEYS.values()}
+    outputs = {}
+    for keys in HEAD_KEYS.values():
+        last = keys[-1]
+        outputs[last] = shapes[last][0]
     if len(set(outputs.values())) > 1:
         listed = choices(f"{key}: {out}" for key, out in outputs.items())
         yield f"the heads differ in dimensions: {listed}"

@@ -47,7 +47,9 @@ class SamerPair:
         if name == OVERALL:
             return self.a.evaluation.overall, self.b.evaluation.overall
         at = self.a.names.index(name)
-        return float(self.a.evaluation.scores[at]), float(self.b.evaluation.scores[at])
+        score_a = self.a.evaluation.scores[at]
+        score_b = self.b.evaluation.scores[at]
+        return float(score_a), float(score_b)
 
     def verdict(self, name: str) -> str:
         """`a`, `b`, or `tie` where both numbers are equal."""

@@ -172,7 +172,9 @@ class Scorer:
 
     def score(self, rows: BulkInput, out: Path, **more: Any) -> BulkReport:
         """Score a file."""
-        return self._runner.run(score_file(rows, out, self.load(), **self.settings, **more))
+        engine = self.load()
+        scoring = score_file(rows, out, engine, **self.settings, **more)
+        return self._runner.run(scoring)
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
         """Score a batch of one partition as Ray hands it over.
@@ -292,7 +294,10 @@ def _on_ray(
 
 def _share(ray: Any, kind: str, workers: int) -> dict[str, int]:
     """What each worker takes: a GPU, or as many CPUs as leave room for the others."""
-    nodes = [int(node["Resources"].get(kind, 0)) for node in ray.nodes() if node["Alive"]]
+    nodes = []
+    for node in ray.nodes():
+        if node["Alive"]:
+            nodes.append(int(node["Resources"].get(kind, 0)))
     for share in range(max(nodes) if kind == "CPU" else 1, 0, -1):
         if sum(node // share for node in nodes) >= workers:
             return {f"num_{kind.lower()}s": share}

@@ -127,9 +127,9 @@ class Description(BaseModel):
         pairs = zip(self.outputs, raw.scores, strict=True)
         scores = np.array([output.offset + output.scale * float(logit) for output, logit in pairs])
         weights = np.array([self.weights.get(name, 0.0) for name in self.names])
-        return Evaluation(
-            float(np.dot(weights, scores)), np.ones(len(scores), bool), scores, weights, False
-        )
+        overall = float(np.dot(weights, scores))
+        selected = np.ones(len(scores), bool)
+        return Evaluation(overall, selected, scores, weights, False)
 
 
 def load_description(folder: Path, file: str | None, outputs: int) -> Description:

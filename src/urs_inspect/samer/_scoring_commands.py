@@ -365,5 +365,6 @@ def _print_weights(by_scenario: "list[ScenarioWeights]") -> None:
             listed = ", ".join(f"{name} {100 * weight:.1f}" for name, weight in heaviest)
             cells.append([row.scenario, str(row.responses), listed])
         table = table_of(cells, "scenario", "responses", "dimensions", text=(0, 2))
-        table.columns[0].min_width = min(24, max(len(row.scenario) for row in rows))
+        longest = max(len(row.scenario) for row in rows)
+        table.columns[0].min_width = min(24, longest)
         Console().print(table)

@@ -171,7 +171,8 @@ def fill_cache(
 def pair_vectors(pairs: Sequence[TrainingPair], cache: VectorCache) -> PairVectors:
     """Find the vectors of pairs, not read yet; `InputError` if one is missing."""
     queries = cache.find([_key(pair.prompt) for pair in pairs])
-    responses = cache.find([_key(*item) for item in _items(pairs)]).reshape(-1, 2)
+    keys = [_key(*item) for item in _items(pairs)]
+    responses = cache.find(keys).reshape(-1, 2)
     if missing := int((queries < 0).sum() + (responses < 0).sum()):
         raise InputError(
             f"{missing} of {3 * len(pairs)} vectors were never computed: urs-inspect samer embed"

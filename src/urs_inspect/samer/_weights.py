@@ -139,7 +139,8 @@ def read_tensor(path: Path, entry: TensorEntry) -> Array:
         )
     with path.open("rb") as file:
         file.seek(entry.start)
-        raw = np.frombuffer(file.read(entry.size), np.dtype(_FLOATS[entry.dtype]))
+        stored = file.read(entry.size)
+        raw = np.frombuffer(stored, np.dtype(_FLOATS[entry.dtype]))
     if entry.dtype == "BF16":  # the upper half of a float32; numpy has no such type
         raw = (raw.astype(np.uint32) << 16).view(np.float32)
     return raw.astype(np.float32, copy=False).reshape(entry.shape)

@@ -156,7 +156,8 @@ class VllmEngine:
             pooling_task=task,
             use_tqdm=False,
         )
-        vectors = (np.asarray(one.outputs.data.float().cpu(), np.float32) for one in outputs)
+        tensors = (one.outputs.data.float().cpu() for one in outputs)
+        vectors = (np.asarray(tensor, np.float32) for tensor in tensors)
         return [list(islice(vectors, len(of_item))) for of_item in asked]
 
 

@@ -451,7 +451,9 @@ def _read_data(body: Any, number: int) -> list[Any]:
         raise ReplyError(
             "wrong_shape", "the reply has no list `data`; is this a vLLM pooling server?"
         )
-    by_index = {entry.get("index", place): entry.get("data") for place, entry in enumerate(entries)}
+    by_index = {}
+    for place, entry in enumerate(entries):
+        by_index[entry.get("index", place)] = entry.get("data")
     if len(entries) != number or set(by_index) != set(range(number)):
         raise ReplyError("wrong_shape", f"{len(entries)} results for {number} prompts")
     return [by_index[place] for place in range(number)]
