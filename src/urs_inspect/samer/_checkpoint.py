@@ -193,7 +193,9 @@ def declared_weights_at(folder: Path) -> WeightsAt | None:
     The released one declares nothing.
     """
     file = find_heads_file(folder)
-    declared = None if file is None else read_metadata(file).get(WEIGHTS_AT)
+    declared = None
+    if file is not None:
+        declared = read_metadata(file).get(WEIGHTS_AT)
     checked: WeightsAt | None = check(f"{file}: {WEIGHTS_AT}", declared, WeightsAt | None)
     return checked
 

@@ -169,7 +169,9 @@ def write_training(path: Path, pairs: Iterable[TrainingPair]) -> int:
 def _pair(row: dict[str, Any], default_id: str, place: str, taxonomy: Taxonomy) -> TrainingPair:
     pair: TrainingPair = check(place, {**row, "id": row.get("id") or default_id}, TrainingPair)
     try:
-        scenario = taxonomy.scenario_id(pair.scenario) if pair.scenario else ""
+        scenario = pair.scenario
+        if scenario:
+            scenario = taxonomy.scenario_id(scenario)
         dimensions = {taxonomy.dimension(name): best for name, best in pair.dimensions.items()}
     except InputError as error:
         raise InputError(f"{place}: {error}") from error

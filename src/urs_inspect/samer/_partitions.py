@@ -259,7 +259,9 @@ def settled(
     if spec.reward is None:
         changes["weights_at"] = spec.weights_at
     facts = {**facts_of(name, spec), "fingerprint": fingerprint(checkpoint.folder)}
-    own = {"device": "cpu"} if name == "transformers" else {}
+    own = {}
+    if name == "transformers":
+        own["device"] = "cpu"
     return choice.model_copy(update=changes), own, facts
 
 
@@ -271,7 +273,9 @@ def _on_ray(
     os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "1" if address else "0"
     ray = import_module("ray")
     data = import_module("ray.data")
-    dashboard = {} if address else {"include_dashboard": False}
+    dashboard = {}
+    if not address:
+        dashboard["include_dashboard"] = False
     on_gpu = scorer.choice.engine == "vllm"
     try:
         ray.init(address or "local", log_to_driver=False, **dashboard)

@@ -356,7 +356,9 @@ def _epoch_line(record: "EpochRecord") -> str:
 
 
 def _share(share: float) -> str:
-    return "no labels" if math.isnan(share) else f"{share:.1%}"
+    if math.isnan(share):
+        return "no labels"
+    return f"{share:.1%}"
 
 
 def _draw(history: "Sequence[EpochRecord]", path: Path) -> None:

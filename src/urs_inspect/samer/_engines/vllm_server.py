@@ -345,7 +345,9 @@ async def _check_reply(
         [numbers] = _read_data(reply, 1)
         shape = shape_of(numbers)
     except ReplyError as error:
-        hint = f"; {help_}" if error.detail.startswith(_NO_POOLING) else ""
+        hint = ""
+        if error.detail.startswith(_NO_POOLING):
+            hint = f"; {help_}"
         raise InputError(f"{where}: the server does not pool ({error.detail}){hint}") from error
     expected = pooling.size(ids)
     if shape == expected:
