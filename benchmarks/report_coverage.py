@@ -691,13 +691,9 @@ def intents_row(
         compared = compare_table(scores, columns.questions, [ALL], resampling)
         if ("first", "second") not in compared.leads:
             continue
-        lost = [
-            case.lost
-            for case in without_intents(scores, columns, compared, resampling)
-            if case.lost
-        ]
+        lost = without_intents(scores, columns, compared, resampling)
         one_lost.append(len(lost) == 1)
-        one_named.append(sum(leads["second"].clear for leads in lost) == 1)
+        one_named.append(sum(lead.clear for lead in lost) == 1)
     if not one_lost:
         return 0.0, math.nan, math.nan
     return len(one_lost) / simulations, float(np.mean(one_lost)), float(np.mean(one_named))

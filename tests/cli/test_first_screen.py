@@ -180,12 +180,12 @@ def test_findings_that_do_not_fit_are_counted_in_a_last_line(
         warnings=["A warning."] * 5,
         table=Table(pd.DataFrame({"model": [f"model {n}" for n in range(rows)]})),
         findings=["First intents.", "Second intents.", "Third intents."],
-        rest=["Left: all.", "Left: 2.", "Left: 1."],
     )
     lines = screen_lines(screen, 80, ["The way on."])
     assert len(lines) <= LINES
     assert [line for line in lines if "intents" in line] == list(screen.findings[:shown])
-    assert [line for line in lines if "Left" in line] == list(screen.rest[shown : shown + counted])
+    left = [f"{3 - shown} more finding"] if counted else []
+    assert [line[: len("3 more finding")] for line in lines if "more finding" in line] == left
 
 
 def test_a_table_that_fits_is_whole() -> None:

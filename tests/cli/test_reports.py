@@ -308,7 +308,7 @@ def test_the_report_of_urs_is_printed_and_written(logs: Path, tmp_path: Path, sa
     output = said(*command)
     for words in (
         "8.67",
-        "good is best, significantly better than bad.",
+        "good is best, significantly better than bad: +6.00.",
         "good 8.67 (15): significantly best",
         "half.eval of p/model was left out: its status is 'error'",
         str(out / "report.html"),

@@ -21,6 +21,7 @@ from tests.reports.answer_rows import (
 )
 from tests.telling import tells
 from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._scores import (
     ALL,
     OrderedScores,
@@ -30,7 +31,8 @@ from urs_inspect.reports.numbers._scores import (
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
 from urs_inspect.reports.words._comparison import best_sentence, missing_notes
-from urs_inspect.reports.words._leaderboard import headline
+from urs_inspect.reports.words._first_screen import leaderboard_screen
+from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.stats._bootstrap import Floats, Resampling
 
 NAN = math.nan
@@ -403,17 +405,16 @@ def test_one_model_has_no_comparison_and_no_mark() -> None:
 
 def test_one_model_without_some_scores_is_not_said_to_be_compared() -> None:
     _, whole = lacking()
-    ranking = ranking_of(answers_of({"alone": without_worst(whole, 80 / 300)[:, 0]}))
-    [model] = models_of(ranking)
-    first, more = headline(ranking)
-    assert "over 220 of 300 questions" in first
-    assert tells(more, "80 of 300 answers")
-    assert (
-        f"{model.mean_lowest:.2f} if they got 1" in more
-        and f"{model.mean_highest:.2f} if they got 10" in more
+    board = make_leaderboard(
+        answers_of({"alone": without_worst(whole, 80 / 300)[:, 0]}), rounds=200
     )
+    [ranking] = board.rankings
+    [model] = models_of(ranking)
+    assert "over 220 of 300 questions" in leaderboard_screen(board).claim
+    [row] = report_leaderboard(board).sections[0].tables[0].text().rows
+    assert f"{model.mean_lowest:.2f}–{model.mean_highest:.2f}" in row
     [note] = [note for note in missing_notes(ranking) if "no score" in note]
     assert "220 of 300" in note
     assert not any(word in note for word in ("every", "rank", "difference", "tests"))
-    first, more = headline(ranking_of(answers_of({"alone": whole[:, 0]})))
-    assert " of 300 " not in first and "no score" not in more
+    complete = make_leaderboard(answers_of({"alone": whole[:, 0]}), rounds=200)
+    assert " of 300 " not in leaderboard_screen(complete).claim

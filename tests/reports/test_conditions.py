@@ -10,7 +10,7 @@ import pytest
 from tests.reports.answer_rows import rows
 from tests.telling import Telling, tells
 from urs_inspect.reports.numbers._conditions import blocks_of
-from urs_inspect.reports.words._notes import reasons_apart, unlike_notes
+from urs_inspect.reports.words._comparison import reasons_apart, unlike_notes
 
 ONE = {"leisure-en-1": 5.0, "leisure-en-2": 6.0, "leisure-zh-1": 7.0}
 

@@ -27,6 +27,7 @@ from urs_inspect.reports.words._corrected import (
     corrected_start,
     corrected_warnings,
 )
+from urs_inspect.reports.words._first_screen import leaderboard_screen
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.stats._bootstrap import Floats, Resampling
 from urs_inspect.stats._means import MeanDraws
@@ -404,15 +405,17 @@ def test_the_table_is_in_the_order_of_corrected_means(
     judge, people = scores
     found = board(tmp_path / "a.csv", judged(judge), ratings_of(people, few=20))
     ranking, corrected = corrected_of(found)
-    table = leaderboard_of(found)
+    table = leaderboard_screen(found).table
+    assert table is not None
     assert (
-        list(table.data["Model"])
+        list(table.data["model"])
         == [ranking.short[name] for name in names_of(corrected)]
         != list(ranking.names)
     )
-    assert list(table.data["Mean"]) == [ranking.mean(name) for name in names_of(corrected)]
-    assert "Judge's mean" in table.text().headings
-    assert [table.data["Model"][row] for row, _ in table.marked] == ["second"]
+    assert list(table.data["judge's mean"]) == [ranking.mean(name) for name in names_of(corrected)]
+    by_judge = leaderboard_of(found)
+    assert "Judge's mean" in by_judge.text().headings
+    assert [by_judge.data["Model"][row] for row, _ in by_judge.marked] == [ranking.names[0]]
     assert any(tells(text, "1 of them ... significant") for text in warnings_of(found))
 
 

@@ -109,7 +109,7 @@ def test_the_best_and_what_cannot_be_distinguished_from_it_are_marked() -> None:
     assert ranking.best_in["Leisure"].marked == ranking.best_in["all"].marked == {"w", "x"}
     said = best_sentence(ranking, "all")
     assert tells(
-        said, "No model ... best ... x and w cannot ... x has the highest mean ... above y"
+        said, "No model ... best ... x cannot ... from w ... x has the highest mean ... above y"
     )
 
 
@@ -163,7 +163,9 @@ def test_the_screen_and_the_ranking_tell_length_by_one_measure() -> None:
     ranking = ranking_of(answers(*given))
     board = Leaderboard((ranking,), (), (), Resampling(200, 0.95, 0), "")
     table = leaderboard_screen(board).table
-    assert table is not None and list(table.data["length"]) == ["1.0×", "2.0×"]
+    assert table is not None
+    [length] = [name for name in table.data if str(name).startswith("length")]
+    assert list(table.data[length]) == ["1.0", "2.0"]
     assert tells(length_sentence(ranking), "a: b 2.0 times as long ... 0 of 20 questions")
 
 
@@ -202,13 +204,9 @@ def test_one_model_has_no_rank_and_no_word_about_others() -> None:
 
 
 def test_one_model_with_or_without_scores_is_a_report_of_its_own() -> None:
-    board = Leaderboard((), (), (), Resampling(200, 0.95, 0), "")
-    assert [section.title for section in report_leaderboard(board).sections][:2] == [
-        "Runs",
-        "Method",
-    ]
     for final in (5.0, math.nan):
-        alone = replace(board, rankings=(ranking_of(answers_of({"a": [final]})),))
+        rankings = (ranking_of(answers_of({"a": [final]})),)
+        alone = Leaderboard(rankings, (), (), Resampling(200, 0.95, 0), "")
         sections = {section.title: section for section in report_leaderboard(alone).sections}
         assert next(iter(sections)) == "Ranking" and "Differences" not in sections
         assert ("Criteria" in sections) == ("Length and score" in sections) == (final == 5)

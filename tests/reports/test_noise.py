@@ -17,7 +17,8 @@ from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._judges import read_judges, read_ratings
 from urs_inspect.reports.numbers._leaderboard import Ranking
 from urs_inspect.reports.words._judge_details import judges_report
-from urs_inspect.reports.words._noise import noise_section, panel_section
+from urs_inspect.reports.words._leaderboard import noise_section
+from urs_inspect.reports.words._panels import panel_section
 
 PANEL = ("p/one", "p/two", "p/three")
 
@@ -43,7 +44,9 @@ def model(
 
 
 def said(ranking: Ranking) -> str:
-    return "\n".join(noise_section(ranking.noise, ranking.short, 1, False).notes)
+    section = noise_section(ranking, 1)
+    cells = [cell for table in section.tables for row in table.text().rows for cell in row]
+    return "\n".join([*section.notes, *cells])
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +55,7 @@ def ranking() -> Ranking:
 
 
 def test_epochs_and_a_panel_are_split_for_means_and_differences(ranking: Ranking) -> None:
-    table = ranking.noise.table
+    table = ranking.noise
     assert list(table["kind"]) == ["mean"] * 3 + ["difference"] * 2
     assert (table["first"][3:] == ranking.names[0]).all()
     shares = table[["share_question", "share_answering", "share_judges"]]
@@ -67,16 +70,14 @@ def test_epochs_and_a_panel_are_split_for_means_and_differences(ranking: Ranking
 def test_the_half_width_is_that_of_the_reports_interval(ranking: Ranking) -> None:
     for place, name in enumerate(ranking.names):
         mean = ranking.mean(name)
-        assert ranking.noise.table["margin"][place] == pytest.approx(
-            (mean.high - mean.low) / 2, rel=0.15
-        )
+        assert ranking.noise["margin"][place] == pytest.approx((mean.high - mean.low) / 2, rel=0.15)
 
 
 def test_what_is_not_measured_is_named_with_a_command(ranking: Ranking) -> None:
     one = ("p/one",)
     single = ranking_of(answers(model("p/a", panel=one), model("p/bb", panel=one)))
     again, epochs, judges = "inspect score", "--epochs 2", "--model-role 'grader=[JUDGE, OTHER]'"
-    assert single.noise.table.empty
+    assert single.noise.empty
     assert [command for command in (again, epochs, judges) if command in said(single)] == [epochs]
     for notes, named in (
         (said(ranking), [again]),
@@ -88,7 +89,7 @@ def test_what_is_not_measured_is_named_with_a_command(ranking: Ranking) -> None:
 
 
 def test_the_half_width_with_more_data_is_said_where_it_was_measured(ranking: Ranking) -> None:
-    first = ranking.noise.table.iloc[0]
+    first = ranking.noise.iloc[0]
     measured = ["twice_the_questions", "one_more_epoch", "one_more_judge"]
     assert math.isnan(first["judged_once_more"])
     for name in measured:
@@ -103,7 +104,7 @@ def test_unequal_epochs_and_judges_that_fail_or_never_differ_leave_estimates() -
         given["judge_finals"]["p/two"] = math.nan
     for given in first + second:
         given["judge_finals"]["p/three"] = 7.0
-    table = ranking_of(answers(first, second)).noise.table
+    table = ranking_of(answers(first, second)).noise
     assert table["questions"].tolist() == [29, 29, 29]
     assert table["margin"].notna().all()
 
@@ -117,7 +118,7 @@ def test_an_empty_answer_has_its_score_from_every_judge() -> None:
             "judge_finals": dict.fromkeys(PANEL, math.nan),
         }
     found = ranking_of(answers(first, second))
-    assert found.noise.table["questions"].tolist() == [30, 30, 30]
+    assert found.noise["questions"].tolist() == [30, 30, 30]
 
 
 def test_repeated_judgements_are_read_from_logs(tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_repeated_judgements_are_read_from_logs(tmp_path: Path) -> None:
             tmp_path / f"{name[-1]}.eval", *samples, model=name, roles={"grader": list(PANEL)}
         )
     found = ranking_of(read_answers([str(tmp_path)]))
-    table = found.noise.table
+    table = found.noise
     assert table["variance_judgement"][:2].tolist() == pytest.approx([0.5, 0.5])
     assert table["variance_judgement"][2] == pytest.approx(1)
     assert (table["judged_once_more"] < table["margin"]).all()

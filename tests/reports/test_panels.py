@@ -21,8 +21,8 @@ from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._scores import ALL, compare_models, order_models, score_table
 from urs_inspect.reports.words._comparison import best_sentence, missing_notes
+from urs_inspect.reports.words._first_screen import ranking_notes
 from urs_inspect.reports.words._leaderboard import report_leaderboard
-from urs_inspect.reports.words._notes import ranking_notes
 from urs_inspect.stats._bootstrap import Flags, Floats, Resampling
 
 NAN = math.nan

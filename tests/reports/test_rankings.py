@@ -15,6 +15,7 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._battles import read_battles
 from urs_inspect.logs._comparisons import read_comparisons
+from urs_inspect.reports.layout._tables import plain
 from urs_inspect.reports.numbers._rankings import read_leaderboard
 from urs_inspect.reports.words._rankings import ranking_dict, ranking_report
 from urs_inspect.stats import compare_leaderboard, rank
@@ -22,7 +23,7 @@ from urs_inspect.stats import compare_leaderboard, rank
 
 def test_everything_is_there_by_model() -> None:
     ranking = rank(random_fights(3, 100, 10, seed=1), rounds=50, seed=2)
-    found = json.loads(json.dumps(ranking_dict(ranking), allow_nan=False))
+    found = json.loads(json.dumps(plain(ranking_dict(ranking)), allow_nan=False))
     assert found["models"] == list(ranking.players)
     for name in ("bradley_terry", "elo", "elo_shuffled"):
         ratings = [one.value for one in getattr(ranking, name)]
@@ -120,9 +121,9 @@ def test_a_leaderboard_comes_along() -> None:
     assert found["intervals"]["kendall"][1] == pytest.approx(1)
     equals = compare_leaderboard(ranking, dict.fromkeys(ranking.players, 1.0))
     assert (
-        json.loads(json.dumps(ranking_dict(ranking, equals), allow_nan=False))["leaderboard"][
-            "spearman"
-        ]
+        json.loads(json.dumps(plain(ranking_dict(ranking, equals)), allow_nan=False))[
+            "leaderboard"
+        ]["spearman"]
         is None
     )
 

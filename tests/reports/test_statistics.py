@@ -27,7 +27,7 @@ from urs_inspect._util import InputError
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._leaderboard import Ranking, make_leaderboard
 from urs_inspect.reports.numbers._traffic import TrafficMix
-from urs_inspect.reports.words._notes import ranking_notes
+from urs_inspect.reports.words._first_screen import ranking_notes
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.stats._bootstrap import Resampling
 
@@ -325,17 +325,9 @@ def test_countries_have_columns_the_most_frequent_first() -> None:
     assert tells(ranking_notes(ranking)[0], "1 of 7 questions ... country")
 
 
-def test_the_rest_of_the_countries_is_pooled() -> None:
-    ranking = ranking_of(
-        countries("Peru", "Chile", "Chile", "Togo", "Ghana", "Ghana", "Ghana"), countries=1
-    )
-    assert ranking.columns.countries == ("Ghana", "3 other countries")
-    assert ranking.question_counts["3 other countries"] == 4
-    one_left = ranking_of(countries("Peru", "Chile", "Chile"), countries=1)
-    assert one_left.columns.countries == ("Chile", "Peru")
-    assert ranking_of(countries("Peru", "Chile"), countries=0).columns.countries == (
-        "2 other countries",
-    )
+def test_countries_stand_by_their_questions_and_then_by_the_alphabet() -> None:
+    ranking = ranking_of(countries("Togo", "Peru", "Chile", "Ghana", "Ghana", "Chile"))
+    assert ranking.columns.countries == ("Chile", "Ghana", "Peru", "Togo")
 
 
 def test_a_country_may_be_called_as_a_language() -> None:

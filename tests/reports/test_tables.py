@@ -13,7 +13,6 @@ from urs_inspect._util import InputError, escaped
 from urs_inspect.reports._texts import (
     Format,
     duration,
-    interval,
     level_text,
     money,
     number,
@@ -117,8 +116,6 @@ def report() -> Report:
         (duration, 7263, "2 h 1 min"),
         (duration, 3599.6, "1 h 0 min"),
         (duration, 36_000_000, "10,000 h 0 min"),
-        (lambda bounds: interval(*bounds), (0.7, 0.912), "0.70–0.91"),
-        (lambda bounds: interval(*bounds), (math.nan, 0.9), "–"),
     ],
 )
 def test_numbers_as_text(shown: Format, value: object, text: str) -> None:

@@ -26,7 +26,7 @@ from tests.reports.task_logs import (
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._naming import model_names
-from urs_inspect.reports.words._notes import reasons_apart
+from urs_inspect.reports.words._comparison import reasons_apart
 from urs_inspect.stats._bootstrap import Resampling
 from urs_inspect.studies._assistants_report import (
     CHOSEN,

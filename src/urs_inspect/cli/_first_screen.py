@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -76,9 +76,13 @@ def print_shown(
         for line in more:
             console.print(f"\n{line}", highlight=False, markup=False, soft_wrap=True)
         return
-    parts = ", ".join(_titles(report))
+    rest = f"All tables: {everything}."
+    parts = _titles(report)
+    if parts:
+        rest += f" One part: --only {parts[0]}"
+        rest += f" (or {', '.join(parts[1:])})." if parts[1:] else "."
     width = min(console.width, _WIDEST)
-    ways = [*more, *_wrapped(f"All tables: {everything}. Some: --only {parts}.", width)]
+    ways = [*more, *_wrapped(rest, width)]
     print_screen(first_screen(report), console, ways)
 
 
@@ -88,16 +92,10 @@ def print_screen(screen: "FirstScreen", console: Console, ways: Sequence[str]) -
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _printed(report: "Report") -> Iterator["Section"]:
-    for section in report.sections:
-        if not section.appendix:
-            yield section
-
-
 def _titles(report: "Report") -> list[str]:
     """A word of the title of each part, by which `--only` finds it."""
     names = []
-    for section in _printed(report):
+    for section in report.sections:
         if section.warnings and len(section.warnings) == len(section.notes):
             continue  # on the first screen as well
         words = re.findall(r"\w[\w-]*", section.title.lower()) or [section.title]
@@ -107,7 +105,7 @@ def _titles(report: "Report") -> list[str]:
 
 
 def _parts_of(report: "Report", name: str) -> "list[Section]":
-    parts = [section for section in _printed(report) if name.lower() in section.title.lower()]
+    parts = [section for section in report.sections if name.lower() in section.title.lower()]
     if not parts:
         raise InputError(f"only: no part '{name}'; there are: {', '.join(_titles(report))}")
     return parts
@@ -122,68 +120,61 @@ def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list
         width: Columns of the terminal.
         ways: Last lines: how to see the rest.
     """
-    top = _top(screen, width)
+    top, left = _fitting(screen.warnings, width, _WARNING_LINES, max(screen.kept, 1))
+    if left:
+        top.append(f"{counted(left, 'more warning')}: --all")
+    if top:
+        top.append("")
+    top += _wrapped(screen.claim, width)
     end: list[str] = []
     for purpose, command in screen.commands:
         end += _command_lines(purpose, command, width)
     end += ways
     room = LINES - _height(top, width) - _height(end, width) - 2  # blank lines around the table
-    kept = len(_wrapped(screen.rest[0], width)) if screen.rest else 0  # for what is left out
+    kept = 2 if screen.findings else 0  # a blank line, and the count of those that do not fit
     room -= kept
     table = None if screen.table is None else screen.table.text()
-    least = 0
-    if table is not None:
-        least = 3 + min(len(table.rows), _FEWEST_ROWS)
-    lines = top + _fitting(screen.basis, width, room - least)
-    room -= len(lines) - len(top)
+    least = 0 if table is None else 3 + min(len(table.rows), _FEWEST_ROWS)
+    lines, _ = _fitting(screen.basis, width, room - least)
+    room -= len(lines)
     if table is not None:
         rows = _table_lines(table, width, room)
-        room -= len(rows) + 1
+        room -= len(rows)
         lines += ["", *rows]
-    if findings := _found_lines(screen, width, room + kept):
+    room += kept - 1
+    findings = _found_lines(screen.findings, width, room)
+    findings += _fitting(screen.ways, width, room - len(findings))[0]
+    if findings:
         lines += ["", *findings]
-    return [*lines, "", *end]
+    return [*top, *lines, "", *end]
 
 
-def _top(screen: "FirstScreen", width: int) -> list[str]:
-    """Warnings, the first at any length, those that do not fit as a count, and the claim."""
+def _fitting(
+    sentences: Sequence[str], width: int, room: int, kept: int = 0
+) -> tuple[list[str], int]:
+    """Lines of the sentences that fit, in their order, the first ones whatever room they take; and
+    how many do not fit.
+    """
     lines: list[str] = []
     left_out = 0
-    for place, warning in enumerate(screen.warnings):
-        wrapped = _wrapped(warning, width)
-        if place < max(screen.kept, 1) or len(lines) + len(wrapped) <= _WARNING_LINES:
+    for place, sentence in enumerate(sentences):
+        wrapped = _wrapped(sentence, width)
+        if place < kept or len(lines) + len(wrapped) <= room:
             lines += wrapped
         else:
             left_out += 1
-    if left_out:
-        lines.append(f"{counted(left_out, 'more warning')}: --all")
-    if lines:
-        lines.append("")
-    return lines + _wrapped(screen.claim, width)
+    return lines, left_out
 
 
-def _found_lines(screen: "FirstScreen", width: int, room: int) -> list[str]:
-    """The first findings, then the line that stands for those that do not fit, and the ways."""
-    lines: list[str] = []
-    for shown in range(len(screen.findings), -1, -1):
-        lines = []
-        for sentence in (*screen.findings[:shown], *screen.rest[shown : shown + 1]):
-            lines += _wrapped(sentence, width)
+def _found_lines(findings: Sequence[str], width: int, room: int) -> list[str]:
+    """The first findings, and a count of those that do not fit."""
+    for shown in range(len(findings), -1, -1):
+        lines, _ = _fitting(findings[:shown], width, LINES)
+        if shown < len(findings):
+            lines.append(f"{counted(len(findings) - shown, 'more finding')}: --all")
         if len(lines) <= room:
-            break
-    else:
-        return []
-    return lines + _fitting(screen.ways, width, room - len(lines))
-
-
-def _fitting(sentences: Sequence[str], width: int, room: int) -> list[str]:
-    """Lines of the sentences that fit, in their order."""
-    lines: list[str] = []
-    for sentence in sentences:
-        wrapped = _wrapped(sentence, width)
-        if len(lines) + len(wrapped) <= room:
-            lines += wrapped
-    return lines
+            return lines
+    return []
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -191,12 +182,15 @@ def _wrapped(text: str, width: int) -> list[str]:
     lines: list[str] = []
     line = ""
     for word in visible(text).split():
-        if line and cell_len(line) + 1 + cell_len(word) > width:
+        longer = f"{line} {word}".strip()
+        if line and cell_len(longer) > width:
             lines.append(line)
             line = word
         else:
-            line = f"{line} {word}" if line else word
-    return [*lines, line] if line else lines
+            line = longer
+    if line:
+        lines.append(line)
+    return lines
 
 
 def _command_lines(purpose: str, command: str, width: int) -> list[str]:
@@ -226,10 +220,9 @@ def _table_lines(table: "TextTable", width: int, room: int) -> list[str]:
         notes.append(f"not shown: {', '.join(left_out)}")
     lines = []
     for row in (table.headings, *table.rows[:most]):
-        cells = [
-            _filled(cell, wide, left=place < table.names)
-            for place, (cell, wide) in enumerate(zip(row, widths, strict=False))
-        ]
+        cells = []
+        for place, wide in enumerate(widths):
+            cells.append(_filled(row[place], wide, left=place < table.names))
         lines.append(_GAP.join(cells).rstrip())
     if notes:
         lines.append(f"({'; '.join(notes)})")
@@ -239,4 +232,6 @@ def _table_lines(table: "TextTable", width: int, room: int) -> list[str]:
 def _filled(cell: str, width: int, *, left: bool) -> str:
     cell = visible(cell)
     blanks = " " * (width - cell_len(cell))
-    return cell + blanks if left else blanks + cell
+    if left:
+        return cell + blanks
+    return blanks + cell

@@ -168,7 +168,7 @@ def print_report(report: "Report", console: Console) -> None:
             for table in section.tables
             if (text := table.text()).headings and text.rows
         ]
-        if section.appendix or (section.tables and not tables and not section.notes):
+        if section.tables and not tables and not section.notes:
             continue
         console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)
         for note in section.notes:

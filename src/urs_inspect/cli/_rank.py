@@ -1,7 +1,6 @@
 """`urs-inspect rank`: models ranked by logs of `mad` or by votes, with intervals."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,14 +13,10 @@ from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 
 if TYPE_CHECKING:
     from urs_inspect.discrepancy._judge_prior import JudgePrior, WeighedRanking
-    from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts
-    from urs_inspect.reports.words._adjusted import Adjusted
+    from urs_inspect.logs._battles import HumanBattles
     from urs_inspect.stats import Battles, Ranking
     from urs_inspect.stats._adjusted import Coefficient
     from urs_inspect.stats._bootstrap import Floats
-
-    _SectionOf = Callable[[Ranking], Adjusted]
-    """Makes a section beside the ranking by the votes alone."""
 
 _ROUNDS = 1000
 
@@ -109,51 +104,62 @@ def rank(
     file, or a directory of .jsonl files. Only these count then. The last vote of a person on a
     pair of answers counts: the later time, else the file that is named later.
     """
-    from urs_inspect.logs._battles import attach_votes
+    from urs_inspect.logs._battles import attach_votes, read_judge_verdicts
+    from urs_inspect.reports.layout._tables import plain
     from urs_inspect.reports.numbers._rankings import (
         rankings_by,
         rankings_of_judge,
         read_leaderboard,
     )
+    from urs_inspect.reports.words._adjusted import (
+        controlled_section,
+        corrected_section,
+        prior_section,
+    )
     from urs_inspect.reports.words._rankings import ranking_report
     from urs_inspect.stats import compare_leaderboard
+    from urs_inspect.stats._adjusted import rank_controlled, rank_corrected
 
     sources, ballot_votes = _divided(logs_or_votes)
     _check_use(sources, ballot_votes, output, judge, columns)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     features, coefficients = _style(control)
     people, battles, styles, groups = _read(sources, ballot_votes, features, columns, by)
-    compared = None
-    if judge is not None and people is not None:
-        compared = people, _verdicts(people, judge)
     # Before the ratings by Elo, which take longest, so that an error comes early.
-    sections: list[_SectionOf] = []
-    if compared is not None:
-        sections.append(_corrected(*compared))
+    verdicts = None
+    corrected = None
+    if judge is not None and people is not None:
+        verdicts = read_judge_verdicts(judge, people.asked.values())
+        corrected = rank_corrected(people.judged(verdicts.outcomes), rounds=_ROUNDS)
+    controlled = None
     if features:
-        sections.append(_controlled(battles, styles, features, coefficients))
+        controlled = rank_controlled(battles, styles, features, given=coefficients, rounds=_ROUNDS)
+    judged = None
     weighed = None
     if prior is not None:
         judged, weighed = _weighed(battles, prior, [] if people else sources)
-        sections.append(_with_prior(judged, weighed))
     ranking = _ranked(battles)
-    agreement = None
-    if published is not None:
-        agreement = compare_leaderboard(ranking, published)
+    adjusted = []
+    if corrected and verdicts:
+        adjusted.append(corrected_section(corrected, verdicts, ranking))
+    if controlled:
+        adjusted.append(controlled_section(controlled))
+    if judged and weighed:
+        adjusted.append(prior_section(ranking, judged, weighed))
     rankings = None
     by_judge = None
     if by is not None:
         rankings = rankings_by(by, ranking, battles, groups, _ranked, published)
-        if compared is not None:
-            by_judge = rankings_of_judge(by, *compared, groups, _ranked)
-    adjusted = [section(ranking) for section in sections]
+        if people and verdicts:
+            by_judge = rankings_of_judge(by, people, verdicts, groups, _ranked)
+    agreement = compare_leaderboard(ranking, published) if published is not None else None
     report = ranking_report(ranking, agreement, people, adjusted, rankings, by_judge, weighed)
     written = []
     if output is not None:
         attach_votes(Path(sources[0]), ballot_votes, output)
         written.append(f"Log with the votes as scores: {output}")
     if as_json:
-        click.echo(json.dumps(report.facts, ensure_ascii=False, indent=2, allow_nan=False))
+        click.echo(json.dumps(plain(report.facts), ensure_ascii=False, indent=2, allow_nan=False))
         return
     print_shown(report, Console(), Shown(every, only), written)
 
@@ -248,44 +254,6 @@ def _style(control: str | None) -> "tuple[tuple[str, ...], dict[str, Coefficient
                 " of an earlier ranking with --control"
             )
     return features, None
-
-
-def _verdicts(people: "HumanBattles", judge: str) -> "JudgeVerdicts":
-    """A judge's verdicts on the comparisons that people were asked about."""
-    from urs_inspect.logs._battles import read_judge_verdicts
-
-    return read_judge_verdicts(judge, people.asked.values())
-
-
-def _corrected(people: "HumanBattles", verdicts: "JudgeVerdicts") -> "_SectionOf":
-    """People's votes corrected by a judge's verdicts on all ballots."""
-    from urs_inspect.reports.words._adjusted import corrected_section
-    from urs_inspect.stats._adjusted import rank_corrected
-
-    ballots = people.judged(verdicts.outcomes)
-    corrected = rank_corrected(ballots, rounds=_ROUNDS)
-    return lambda ranking: corrected_section(corrected, verdicts, ranking)
-
-
-def _controlled(
-    battles: "Battles",
-    styles: "Floats",
-    features: tuple[str, ...],
-    coefficients: "dict[str, Coefficient] | None",
-) -> "_SectionOf":
-    """Ratings at equal style."""
-    from urs_inspect.reports.words._adjusted import controlled_section
-    from urs_inspect.stats._adjusted import rank_controlled
-
-    controlled = rank_controlled(battles, styles, features, given=coefficients, rounds=_ROUNDS)
-    return lambda _: controlled_section(controlled)
-
-
-def _with_prior(judged: "JudgePrior", weighed: "WeighedRanking") -> "_SectionOf":
-    """Ratings with a judge's verdicts as a prior."""
-    from urs_inspect.reports.words._adjusted import prior_section
-
-    return lambda ranking: prior_section(ranking, judged, weighed)
 
 
 def _ranked(battles: "Battles") -> "Ranking":

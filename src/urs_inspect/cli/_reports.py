@@ -6,7 +6,7 @@ import math
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -21,10 +21,7 @@ from urs_inspect.cli._output import PRICES_HELP, progress_bar
 
 if TYPE_CHECKING:
     from urs_inspect.reports.layout._tables import Report
-    from urs_inspect.reports.numbers._answers import Answers
     from urs_inspect.reports.numbers._human_data import HumanRatings
-    from urs_inspect.reports.numbers._traffic import TrafficMix
-    from urs_inspect.rubrics import Rubric
 
 _FILE = click.Path(path_type=Path)
 _LOGS = "LOGS"
@@ -32,26 +29,24 @@ _LOGS = "LOGS"
 _COLUMNS = 80
 
 
-@dataclass(frozen=True)
-class _Form:
-    """What the command of a report writes and prints."""
-
-    kind: str  # address of its `ReportKind`
-    figures: bool
-    page: bool
-
-    @property
-    def files(self) -> str:
-        """What is written, for the help."""
-        files = "CSV, Markdown, JSON and figures" if self.figures else "CSV, Markdown and JSON"
-        return f"one page, {files}" if self.page else files
-
-
 def report_command(
     kind: str, rounds: int | None, *, figures: bool = False, page: bool = False
 ) -> Callable[..., click.Command]:
-    """Make a command of a function that makes a report, with so many rounds of its bootstrap."""
-    form = _Form(kind, figures, page)
+    """Make a command of a function that makes a report.
+
+    Args:
+        kind: Address of the `ReportKind`.
+        rounds: Rounds of the bootstrap.
+        figures: Whether the report is written with figures of its own.
+        page: Whether it has a page.
+    """
+    files = "CSV, Markdown, JSON and figures" if figures else "CSV, Markdown and JSON"
+    if page:
+        files = f"one page, {files}"
+    common = [
+        click.Option(["-o", "--output"], type=_FILE, help=f"Directory for {files}."),
+        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON in place of tables."),
+    ]
 
     def decorate(make: Callable[..., Any]) -> click.Command:
         @shown_options
@@ -63,50 +58,36 @@ def report_command(
             only: str | None,
             **options: Any,
         ) -> None:
+            from urs_inspect.reports.layout._tables import check_directory
+
             if output is not None:
-                _check_directory(output, form)
+                check_directory(output, at(kind))
             command = _command_line(logs, output, options)
             if rounds is not None:
                 options["rounds"] = rounds
             with _reading(logs):
                 report = make(logs, command=command, **options)
-            written = () if output is None else _write(report, output, form)
+            if output is not None:
+                written = _write(report, output, figures=figures, page=page)
+                more = [f"Written: {written[0]}, and {len(written) - 1} more files beside it"]
+            else:
+                more = [_way_to_page(logs, options)] if page else []
             if as_json:
                 click.echo(report.json(), nl=False)
             else:
-                _print(report, written, Shown(every, only), _way_to_page(logs, options, form))
+                print_shown(report, Console(), Shown(every, only), more)
 
         run.__module__ = make.__module__
         shown = reversed(getattr(run, "__click_params__", []))
-        own = list(reversed(getattr(make, "__click_params__", [])))
+        own = reversed(getattr(make, "__click_params__", []))
         return click.Command(
             make.__name__,
             help=make.__doc__,
             callback=run,
-            params=[
-                click.Argument(["logs"], nargs=-1, required=True),
-                *own,
-                *_common_options(form),
-                *shown,
-            ],
+            params=[click.Argument(["logs"], nargs=-1, required=True), *own, *common, *shown],
         )
 
     return decorate
-
-
-def _common_options(form: _Form) -> list[click.Option]:
-    """The options that all reports have."""
-    directory = f"Directory for {form.files}."
-    return [
-        click.Option(["-o", "--output"], type=_FILE, help=directory),
-        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON in place of tables."),
-    ]
-
-
-def _check_directory(output: Path, form: _Form) -> None:
-    from urs_inspect.reports.layout._tables import check_directory
-
-    check_directory(output, at(form.kind))
 
 
 def _command_line(logs: tuple[str, ...], output: Path | None, options: Mapping[str, Any]) -> str:
@@ -116,20 +97,13 @@ def _command_line(logs: tuple[str, ...], output: Path | None, options: Mapping[s
     if output is not None:
         words += ["-o", str(output)]
     for option, value in options.items():
-        for given in _given_values(value):
+        for given in value if isinstance(value, tuple) else (value,):
+            if given is None or given is False:
+                continue
             words.append(f"--{option.replace('_', '-')}")
             if given is not True:
                 words.append(str(given))
     return shlex.join(words)
-
-
-def _given_values(value: Any) -> tuple[Any, ...]:
-    """The values of an option, as often as it was given."""
-    if isinstance(value, tuple):
-        return value
-    if value is None or value is False:
-        return ()
-    return (value,)
 
 
 @contextmanager
@@ -160,46 +134,30 @@ def _reading(logs: Iterable[str]) -> Iterator[None]:
             yield
 
 
-def _write(report: "Report", output: Path, form: _Form) -> Sequence[Path]:
+def _write(report: "Report", output: Path, *, figures: bool, page: bool) -> Sequence[Path]:
     """Write a report, without its figures where what draws them is not installed."""
-    if form.figures:
-        from urs_inspect.reports.layout._figures import missing_viz
+    from urs_inspect.reports.layout._figures import missing_viz
+    from urs_inspect.reports.layout._page import further_pages, render_page
 
-        message = missing_viz()
-        if message:
-            click.echo(f"Written without figures. {message}", err=True)
-            report = replace(report, figures={})
-    return report.write(output, _page(report) if form.page else None)
+    message = missing_viz()
+    if figures and message:
+        click.echo(f"Written without figures. {message}", err=True)
+        report = replace(report, figures={})
+    pages = {f"{report.kind.stem}.html": report, **further_pages(report)} if page else {}
+    return report.write(output, {name: partial(render_page, made) for name, made in pages.items()})
 
 
-def _way_to_page(logs: tuple[str, ...], options: Mapping[str, Any], form: _Form) -> list[str]:
+def _way_to_page(logs: tuple[str, ...], options: Mapping[str, Any]) -> str:
     """How to see the page of a report, and the answers, where it has them."""
-    if not form.page:
-        return []
     if "answers" not in options:
-        return ["A page: add -o DIRECTORY"]
+        return "A page: add -o DIRECTORY"
     way = "Every answer: add -o DIRECTORY --answers pages, or inspect view --log-dir "
     folder = _LOGS
     if len(logs) == 1 and Path(logs[0]).is_dir():
         folder = shlex.quote(logs[0])
     if len(way) + len(folder) > _COLUMNS:
         folder = _LOGS
-    return [way + folder]
-
-
-def _print(report: "Report", written: Sequence[Path], shown: Shown, ways: list[str]) -> None:
-    """Print a report, and where it was written or how it is."""
-    files = ways
-    if written:
-        files = [f"Written: {written[0]}, and {len(written) - 1} more files beside it"]
-    print_shown(report, Console(), shown, files)
-
-
-def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
-    from urs_inspect.reports.layout._page import further_pages, render_page
-
-    pages = {f"{report.kind.stem}.html": report, **further_pages(report)}
-    return {name: partial(render_page, page) for name, page in pages.items()}
+    return way + folder
 
 
 @report_command(
@@ -268,17 +226,25 @@ def report(
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
+    from urs_inspect.reports.layout._tables import check_directory
     from urs_inspect.reports.numbers._answers import read_answers
     from urs_inspect.reports.numbers._costs import load_prices, with_costs
     from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
     from urs_inspect.reports.numbers._leaderboard import make_leaderboard
-    from urs_inspect.reports.words._answer_pages import remove_answers, report_with_answers
+    from urs_inspect.reports.numbers._traffic import read_traffic
+    from urs_inspect.reports.words._answer_pages import (
+        ANSWERS,
+        remove_answers,
+        report_with_answers,
+    )
     from urs_inspect.reports.words._leaderboard import report_leaderboard
     from urs_inspect.rubrics import load_rubric
 
     output: Path | None = click.get_current_context().params["output"]
-    if answers is not None:
-        _check_place_of_answers(output)
+    if answers is not None:  # before logs are read
+        if output is None:
+            raise InputError("--answers writes files, and needs -o DIRECTORY")
+        check_directory(output, ANSWERS)
     texts = load_rubric(rubric)
     scale = None
     if human:
@@ -289,12 +255,12 @@ def report(
         read = with_costs(read, load_prices(prices))
     mix = None
     if traffic is not None:
-        mix = _read_mix(traffic, texts, read)
+        countries = [country for country in read.table["country"].unique() if country]
+        mix = read_traffic(traffic, texts, countries)
     board = make_leaderboard(read, rubric=texts, traffic=mix, human=ratings, **options)
     said: list[str] = []
     if answers is not None and output is not None:
-        viewer = answers == "viewer"
-        made = report_with_answers(board, output, said, len(read.table), viewer=viewer)
+        made = report_with_answers(board, output, said, len(read.table), viewer=answers == "viewer")
     else:
         made = report_leaderboard(board)
         if output is not None:
@@ -302,16 +268,6 @@ def report(
     for sentence in said:
         click.echo(sentence, err=True)
     return made
-
-
-def _check_place_of_answers(output: Path | None) -> None:
-    """Refuse answers without a place for them, before logs are read."""
-    from urs_inspect.reports.layout._tables import check_directory
-    from urs_inspect.reports.words._answer_pages import ANSWERS
-
-    if output is None:
-        raise InputError("--answers writes files, and needs -o DIRECTORY")
-    check_directory(output, ANSWERS)
 
 
 def read_labels(
@@ -328,14 +284,6 @@ def read_labels(
     if given:
         raise InputError("--human-scale is the scale of --human, which is missing")
     return None
-
-
-def _read_mix(traffic: Path, rubric: "Rubric", read: "Answers") -> "TrafficMix":
-    """The user's own shares, of the countries that the answers have."""
-    from urs_inspect.reports.numbers._traffic import read_traffic
-
-    countries = [country for country in read.table["country"].unique() if country]
-    return read_traffic(traffic, rubric, countries)
 
 
 @report_command("reports.words._crossval:CROSSVAL", 10_000, figures=True)

@@ -103,7 +103,6 @@ def report_comparison(
         headline = claim
     basis = _basis(compared, scores)
     groups = [key for key in compared.means if key != ALL]
-    runs = Table(pd.DataFrame(map(asdict, scores.runs)))
     sections = [
         _summary(compared, scores, [first, *basis], formats[0], ranked=baseline is None),
         _differences(compared, formats[1], difference),
@@ -113,8 +112,6 @@ def report_comparison(
     if groups:
         sections.append(_groups(compared, groups, formats, baseline))
     sections = with_notices(sections, scores.simulated, scores.left_out)
-    made_by = [f"This report was made by: {command}"] if command else []
-    sections.append(Section("Runs", made_by, [runs], appendix=True))
     facts = {
         "headline": headline,
         "baseline": baseline,
@@ -133,6 +130,7 @@ def report_comparison(
         sections,
         facts,
         first=_screen(compared, scores.simulated, claim, basis, formats, corrected, difference),
+        appendix=lambda: [_runs(scores, command)],
     )
 
 
@@ -144,6 +142,11 @@ def with_notices(
     if left_out:
         noticed.append(Section("Left out", left_out))
     return noticed
+
+
+def _runs(scores: SampleScores, command: str) -> Section:
+    made_by = [f"This report was made by: {command}"] if command else []
+    return Section("Runs", made_by, [Table(pd.DataFrame(map(asdict, scores.runs)))])
 
 
 _FACTS = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")

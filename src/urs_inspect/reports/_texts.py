@@ -94,15 +94,6 @@ def rating_text(value: Estimate | float) -> str:
     return number(0)(value).replace(",", "")
 
 
-def interval(low: float, high: float) -> str:
-    """An interval of scores in a column of its own: `0.70–0.91`, or a dash where a bound is not
-    known.
-    """
-    if math.isnan(low) or math.isnan(high):
-        return DASH
-    return f"{low:.2f}–{high:.2f}"
-
-
 def count(value: float) -> str:
     """A count, or that it is not known."""
     return UNKNOWN if math.isnan(value) else f"{value:,.0f}"

@@ -29,8 +29,7 @@ from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, comp
 from urs_inspect.reports.numbers._comparison import Comparison as Pair
 from urs_inspect.reports.numbers._conditions import BlockAnswers, blocks_of
 from urs_inspect.reports.numbers._scores import ALL, ScoreTable, order_models, score_table
-from urs_inspect.reports.words._comparison import best_sentence, pairs_table
-from urs_inspect.reports.words._notes import reasons_apart
+from urs_inspect.reports.words._comparison import best_sentence, pairs_table, reasons_apart
 from urs_inspect.reports.words._published import published_section
 from urs_inspect.rubrics import FINAL, LOWEST
 from urs_inspect.stats._bootstrap import LEVEL, SEED, Floats, Resampling

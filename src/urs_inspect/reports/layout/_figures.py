@@ -271,9 +271,11 @@ def _specification(chart: Any, rows: pd.DataFrame, width: int) -> Specification:
     }
     found: Specification = chart.to_dict(validate=False)  # the tests draw every kind
     del found["$schema"]  # an address, though nothing would be fetched from it
+    known = rows.astype(object).where(rows.notna(), None)
+    records = known.to_dict("records")
     return {
         **found,
-        "datasets": {_ROWS: rows.astype(object).where(rows.notna(), None).to_dict("records")},
+        "datasets": {_ROWS: records},
         "config": {
             "aria": False,
             "background": "transparent",

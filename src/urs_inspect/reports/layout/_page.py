@@ -60,7 +60,13 @@ def render_page(report: Report) -> str:
     if any(section.figures for section in sections):
         missing = missing_viz()
     specifications = {} if missing else _specifications(sections)
-    drawn = {name: Markup(svg(drawing)) for name, drawing in specifications.items()}  # noqa: S704 (vl-convert escapes text)
+    drawn = {}
+    for name, drawing in specifications.items():
+        drawn[name] = Markup(svg(drawing))  # noqa: S704 (vl-convert escapes text)
+    grids = []
+    for section in sections:
+        tables = [_grid(table) for table in section.tables if table.columns]
+        grids.append((section, tables))
     parts = [_START]
     if drawn:
         parts = [scripts(), _START]
@@ -71,10 +77,7 @@ def render_page(report: Report) -> str:
             report=report,
             simulation=SIMULATION if simulated else "",
             further={name: further.title for name, further in further_pages(report).items()},
-            sections=[
-                (section, [_grid(table) for table in section.tables if table.columns])
-                for section in sections
-            ],
+            sections=grids,
             drawn=drawn,
             missing=missing,
             policy=_policy(parts),
@@ -110,15 +113,12 @@ def _specifications(sections: Sequence[Section]) -> dict[str, Specification]:
 
 def further_pages(report: Report) -> dict[str, Report]:
     """File name -> report, for the sections that have a page of their own."""
-    sections: dict[str, list[Section]] = {}
-    for section in report.sections:
+    pages: dict[str, Report] = {}
+    for section in report.read:
         if section.page:
-            of_page = sections.setdefault(section.page, [])
-            of_page.append(replace(section, page=""))
-    pages = {}
-    for name, sections_of_page in sections.items():
-        title = sections_of_page[0].title
-        pages[name] = Report(report.kind, title, sections_of_page)
+            page = pages.get(section.page, Report(report.kind, section.title, ()))
+            sections = [*page.sections, replace(section, page="")]
+            pages[section.page] = replace(page, sections=sections)
     return pages
 
 

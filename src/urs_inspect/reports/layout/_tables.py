@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,15 +90,15 @@ class Table:
         columns = self.columns
         formats = [self.formats.get(column, _as_text) for column in columns]
         values = [self.data[column] for column in columns]
-        rows = []
-        for row in zip(*values, strict=True):
-            cells = [show(cell) for show, cell in zip(formats, row, strict=True)]
-            rows.append(tuple(cells))
+        texts = []
+        for show, cells in zip(formats, values, strict=True):
+            texts.append(map(show, cells))
+        rows = tuple(zip(*texts, strict=True))
         numbers = (place for place, column in enumerate(columns) if column in self.formats)
         names = next(numbers, len(columns))
         marked = frozenset((row, columns.index(column)) for row, column in self.marked)
         headings = tuple(self.headings.get(column, column) for column in columns)
-        return TextTable(headings, tuple(rows), names, marked)
+        return TextTable(headings, rows, names, marked)
 
     def flat(self) -> pd.DataFrame:
         """The table with one number or text per cell; estimates take four columns."""
@@ -127,9 +128,7 @@ def _as_text(value: Any) -> str:
 def _part(cell: Any, part: str) -> Any:
     if isinstance(cell, Estimate):
         return getattr(cell, part)
-    if part == "value":
-        return cell
-    return None
+    return cell if part == "value" else None
 
 
 @dataclass(frozen=True)
@@ -164,7 +163,6 @@ class Section:
     tables: Sequence[Table] = ()
     level: int = 2  # 3 for a part of a part
     warnings: Sequence[str] = ()  # those of the notes that stand out
-    appendix: bool = False  # whether only the Markdown file has it, and not the terminal
     figures: Sequence["Figure"] = ()  # of a page
     cards: Sequence[Card] = ()  # of a page
     folded: bool = False  # whether a page shows its title only, until it is opened
@@ -217,7 +215,8 @@ class Report:
         facts: What its JSON file has beside the tables.
         figures: File name -> content, or a function that draws it when it is written.
         first: Its answer on one screen; None if that is the start of its first section.
-        cards: Models, for a page, below the answer.
+        cards: Makes the models of a page, below the answer.
+        appendix: Makes the sections that only files have, at their end.
     """
 
     kind: ReportKind
@@ -226,24 +225,23 @@ class Report:
     facts: Mapping[str, Any] = field(default_factory=dict)
     figures: Mapping[str, bytes | str | Callable[[], bytes | str]] = field(default_factory=dict)
     first: "FirstScreen | None" = None
-    cards: Sequence[Card] = ()
+    cards: Callable[[], Sequence[Card]] = tuple
+    appendix: Callable[[], Sequence[Section]] = tuple
 
-    @property
+    @cached_property
     def read(self) -> "list[Section]":
         """The sections of a page and of Markdown: the answer of the first screen comes first."""
+        sections = [*self.sections, *self.appendix()]
         if self.first is None:
-            return list(self.sections)
-        tables = []
-        if self.first.table is not None:
-            tables = [self.first.table]
+            return sections
         start = Section(
             "In short",
             list(self.first.notes),
-            tables,
+            [] if self.first.table is None else [self.first.table],
             warnings=self.first.warnings,
-            cards=self.cards,
+            cards=self.cards(),
         )
-        return [start, *self.sections]
+        return [start, *sections]
 
     def markdown(self) -> str:
         """The report to read; all text is escaped, as names may come from logs."""
@@ -252,11 +250,12 @@ class Report:
             parts.append(f"{'#' * section.level} {escaped(section.title)}")
             if section.notes:
                 parts.append("\n".join(f"- {escaped(note)}" for note in section.notes))
-            for table in section.tables:
-                if (text := table.text()).headings and text.rows:
-                    parts += [f"**{escaped(table.title)}**"] if table.title else []
-                    parts.append(markdown_table(text))
-                    parts += [escaped(table.legend)] if table.legend else []
+            for table in filter(_has_rows, section.tables):
+                if table.title:
+                    parts.append(f"**{escaped(table.title)}**")
+                parts.append(markdown_table(table.text()))
+                if table.legend:
+                    parts.append(escaped(table.legend))
         return "\n\n".join(parts) + "\n"
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -323,17 +322,16 @@ class Report:
 
 def markdown_table(table: TextTable) -> str:
     """A table in Markdown, with numbers aligned to the right."""
-    rule = []
-    for place in range(len(table.headings)):
-        is_name = place < table.names
-        rule.append("---" if is_name else "---:")
+    numbers = len(table.headings) - table.names
+    rule = ["---"] * table.names + ["---:"] * numbers
     rows = [[escaped(cell) for cell in row] for row in table.rows]
     for row, column in table.marked:
         rows[row][column] = f"**{rows[row][column]}**"
     header = [escaped(heading) for heading in table.headings]
     lines = []
     for cells in (header, rule, *rows):
-        lines.append(f"| {' | '.join(cells)} |")
+        line = " | ".join(cells)
+        lines.append(f"| {line} |")
     return "\n".join(lines)
 
 
@@ -344,16 +342,15 @@ def csv_text(table: pd.DataFrame) -> str:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
-    writer.writerows(
-        [_cell(value) for value in row] for row in table.itertuples(index=False, name=None)
-    )
+    for row in table.itertuples(index=False, name=None):
+        writer.writerow(map(_cell, row))
     return text.getvalue()
 
 
 def _cell(value: Any) -> Any:
     if isinstance(value, (bool, np.bool_)):
         return str(value).lower()
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+    if isinstance(value, float) and not math.isfinite(value):
         return ""
     return value
 
@@ -363,7 +360,7 @@ def plain(value: Any) -> Any:
     number.
     """
     if is_dataclass(value) and not isinstance(value, type):
-        return {part.name: plain(getattr(value, part.name)) for part in fields(value)}
+        value = {part.name: getattr(value, part.name) for part in fields(value)}
     if isinstance(value, Mapping):
         entries = {}
         for key, inner in value.items():
@@ -388,8 +385,7 @@ def check_directory(directory: Path, kind: ReportKind) -> None:
     check_folder(directory, make=True)
     there = []
     for pattern in (*kind.others, kind.json):
-        for file in sorted(directory.glob(pattern)):
-            there.append(file.name)
+        there += [file.name for file in sorted(directory.glob(pattern))]
     try:
         text = (directory / kind.json).read_text(encoding="utf-8")
         found = json.loads(text)
@@ -451,8 +447,6 @@ class FirstScreen:
         findings: What else was found, one sentence each, the most important first.
         commands: What a next command does, and the command.
         ways: Where a terminal shows more; not on a page, which has it all.
-        rest: Of the first findings, the line that stands for one and all later ones where a
-            terminal has no room for them; not on a page.
         kept: How many of the warnings, the first, are shown whatever room they take.
     """
 
@@ -463,18 +457,17 @@ class FirstScreen:
     findings: Sequence[str] = ()
     commands: Sequence[tuple[str, str]] = ()
     ways: Sequence[str] = ()
-    rest: Sequence[str] = ()
     kept: int = 0
 
     @property
     def notes(self) -> Iterator[str]:
         """All sentences of a page in order, and the commands."""
-        simulated = [warning for warning in self.warnings if warning.startswith("SIMULAT")]
-        yield from simulated  # a page has it at its top
+        warnings = list(self.warnings)
+        if SIMULATED_SCREEN in warnings:  # a page has it at its top
+            warnings.remove(SIMULATED_SCREEN)
+            yield SIMULATED_SCREEN
         yield self.claim
-        for warning in self.warnings:
-            if warning not in simulated:
-                yield warning
+        yield from warnings
         yield from self.basis
         yield from self.findings
         for purpose, command in self.commands:
@@ -514,7 +507,7 @@ def _start_of_report(report: Report) -> FirstScreen:
 
 
 def _start_of(section: Section, warnings: Sequence[str]) -> FirstScreen:
-    claim, *basis = [*section.notes, section.title] if not section.notes else section.notes
+    claim, *basis = section.notes or [section.title]
     more = [warning for warning in section.warnings if warning != claim]
     basis = [note for note in basis if note not in more]
     table = next(filter(_has_rows, section.tables), None)
@@ -522,5 +515,4 @@ def _start_of(section: Section, warnings: Sequence[str]) -> FirstScreen:
 
 
 def _has_rows(table: Table) -> bool:
-    text = table.text()
-    return bool(text.headings and text.rows)
+    return bool(table.columns) and not table.data.empty

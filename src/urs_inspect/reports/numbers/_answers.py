@@ -5,11 +5,11 @@ import json
 import math
 import re
 import shlex
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary
 from inspect_ai.model import ModelConfig
@@ -169,6 +169,11 @@ def read_answers(logs: Iterable[str], judge_tasks: Sequence[str] = ()) -> Answer
     return Answers(pd.concat(tables, ignore_index=True), runs, tuple(left_out), tuple(judge_logs))
 
 
+def judge_scores(answers: pd.DataFrame) -> pd.DataFrame:
+    """Final scores of answers by judge, one column each."""
+    return pd.DataFrame(answers["judge_finals"].tolist(), index=answers.index, dtype=np.float64)
+
+
 # --- logs ---
 
 
@@ -229,48 +234,43 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
             f"{name} was left out: none of its {len(summaries)} samples was scored by intent_judge."
         )
         return None
-    rows = answer_rows(log, scored_answers(log, summaries, scores))
-    rows = _of_usual_judges(rows, name, left_out)
-    rows = _of_usual_prompts(rows, name, left_out)
+    table = pd.DataFrame(answer_rows(log, scored_answers(log, summaries, scores)))
+    table = _of_usual_judges(table, name, left_out)
+    table = _of_usual_prompts(table, name, left_out).reset_index(drop=True)
     settings = {key: str(value) for key, value in model_settings(log).items()}
     if spec.solver:
         settings["solver"] = str(spec.solver)
-    table = pd.DataFrame(rows)
     [same_for_all] = with_whole_characters([_log_columns(log)])
     for place, (column, value) in enumerate(same_for_all.items()):
         table.insert(place, column, value)
     return JudgedLog(log, table, conditions_of(table), settings)
 
 
-def _of_usual_judges(rows: list[Row], log: str, left_out: list[str]) -> list[Row]:
+def _of_usual_judges(table: pd.DataFrame, log: str, left_out: list[str]) -> pd.DataFrame:
     """The answers that the same judges judged as most others, and those without a judge."""
-    counts = Counter(row["judges"] for row in rows if row["judges"])
-    usual = max(counts, key=counts.__getitem__, default="")
-    kept = [row for row in rows if row["judges"] in ("", usual)]
-    others = ", ".join(sorted(counts.keys() - {usual}))
-    if others:
-        left_out.append(
-            f"{len(rows) - len(kept)} of {len(rows)} answers of {log} were left out: they were"
-            f" judged by {others}, the others by {usual}."
-        )
+    judged = table["judges"] != ""
+    counts = table.loc[judged, "judges"].value_counts()
+    if len(counts) < 2:
+        return table
+    usual, *others = map(str, counts.index)
+    kept = table[~judged | (table["judges"] == usual)]
+    left_out.append(
+        f"{len(table) - len(kept)} of {len(table)} answers of {log} were left out: they were"
+        f" judged by {', '.join(sorted(others))}, the others by {usual}."
+    )
     return kept
 
 
-def _of_usual_prompts(rows: list[Row], log: str, left_out: list[str]) -> list[Row]:
+def _of_usual_prompts(table: pd.DataFrame, log: str, left_out: list[str]) -> pd.DataFrame:
     """The answers judged with the same prompt as most others of their intent and language."""
-    prompts = defaultdict[tuple[str, str], Counter[str]](Counter)
-    for row in rows:
-        if row["prompt_sha256"]:
-            prompts[row["intent"], row["language"]][_prompt(row)] += 1
-    usual = {kind: counts.most_common(1)[0][0] for kind, counts in prompts.items()}
-    kept = []
-    for row in rows:
-        is_judged = bool(row["prompt_sha256"])
-        if not is_judged or usual[row["intent"], row["language"]] == _prompt(row):
-            kept.append(row)
-    if len(kept) < len(rows):
+    judged = table["prompt_sha256"] != ""
+    prompts = (table["judge_language"] + "/" + table["prompt_sha256"]).where(judged)
+    kinds = prompts.groupby([table["intent"], table["language"]])
+    usual = kinds.transform(lambda given: next(iter(given.value_counts().index), ""))
+    kept = table[~judged | (prompts == usual)]
+    if len(kept) < len(table):
         left_out.append(
-            f"{len(rows) - len(kept)} of {len(rows)} answers of {log} were left out: they were"
+            f"{len(table) - len(kept)} of {len(table)} answers of {log} were left out: they were"
             " judged with another prompt than the others of their intent and language."
         )
     return kept
@@ -289,10 +289,6 @@ def _log_columns(log: EvalLog) -> dict[str, str]:
         "references": _references(facts),
         "task_version": str(spec.task_version),
     }
-
-
-def _prompt(row: Row) -> str:
-    return f"{row['judge_language']}/{row['prompt_sha256']}"
 
 
 def _references(metadata: Mapping[str, Any]) -> str:
@@ -331,9 +327,7 @@ def _run(read: JudgedLog, model: str) -> Run:
 def _languages(metadata: Mapping[str, Any]) -> dict[str, str]:
     """Names of languages by code, as the log of a run with any rubric has them."""
     names = metadata.get("languages")
-    if not isinstance(names, dict):
-        return {}
-    return {str(code): str(name) for code, name in names.items()}
+    return names if isinstance(names, dict) else {}
 
 
 # --- samples ---
@@ -433,19 +427,12 @@ def _judge_columns(facts: Mapping[str, Any], answer: ScoredAnswer) -> Row:
         "reply_counts": facts.get(BY_JUDGE) or {},
         "judge_temperatures": _temperatures(facts),
         "self_judged": bool(facts.get("self_judged", False)),
-        "structured": _structured_share(facts, len(finals)),
+        # of the judges; older logs do not have it
+        "structured": float(facts.get("structured", 0)) / len(finals) if finals else math.nan,
         "judge_language": str(facts.get("judge_language", "")),
         "prompt_sha256": str(facts.get("prompt_sha256", "")),
         "rubric": str(facts.get("prompt_version", "")),
     }
-
-
-def _structured_share(facts: Mapping[str, Any], judges: int) -> float:
-    """Share of the judges that were asked by a schema; NaN where no judge was called."""
-    if not judges:
-        return math.nan
-    structured = float(facts.get("structured", 0))  # older logs do not have it
-    return structured / judges
 
 
 def _answer_digest(score: Score | None, length: float) -> str:
@@ -486,11 +473,8 @@ def _judged_how(score: Score) -> tuple[object, ...]:
 
 
 def _metadata(sample: EvalSampleSummary, key: str, default: str) -> str:
-    facts = sample.metadata or {}
-    value = facts.get(key)
-    if value is None:
-        return default
-    return str(value)
+    value = (sample.metadata or {}).get(key)
+    return default if value is None else str(value)
 
 
 def _temperatures(facts: Mapping[str, Any]) -> str:
@@ -500,12 +484,9 @@ def _temperatures(facts: Mapping[str, Any]) -> str:
     temperatures = []
     for judge in judges:
         requested = judge.get("temperature_requested")
-        if requested is None:
-            temperature = "default"
-        elif judge.get("temperature_sent") is None:
-            temperature = f"{requested:g}{NOT_SENT}"
-        else:
-            temperature = f"{requested:g}"
+        temperature = "default" if requested is None else f"{requested:g}"
+        if requested is not None and judge.get("temperature_sent") is None:
+            temperature += NOT_SENT
         temperatures.append(temperature)
     return ", ".join(temperatures)
 
@@ -580,12 +561,10 @@ def _pairs(flag: str, values: Mapping[str, Any]) -> list[str]:
 def _flags(values: Mapping[str, Any]) -> list[str]:
     words: list[str] = []
     for name, value in values.items():
-        if value is None or value is False or _clean(value) == {}:
-            continue
-        option = name.replace("_", "-")
-        words.append(f"--{option}")
-        if value is not True:
-            words.append(_shown(value))
+        if value is not None and value is not False and _clean(value) != {}:
+            words.append(f"--{name.replace('_', '-')}")
+            if value is not True:
+                words.append(_shown(value))
     return words
 
 

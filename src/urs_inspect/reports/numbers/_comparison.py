@@ -16,15 +16,13 @@ import pandas as pd
 from urs_inspect.logs._naming import short_names
 from urs_inspect.reports.numbers._scores import (
     ALL,
-    DIGITS,
     Columns,
     OrderedScores,
-    Weights,
     columns_of_means,
     compare_models,
 )
 from urs_inspect.stats import Estimate, MeanDifference, rank_intervals
-from urs_inspect.stats._bootstrap import Floats, Integers, Resampling
+from urs_inspect.stats._bootstrap import Flags, Floats, Integers, Resampling
 from urs_inspect.stats._power import questions_needed, smallest_difference
 
 ROUNDS = 10_000
@@ -146,8 +144,7 @@ class ComparedModels:
     @cached_property
     def ranked(self) -> list[str]:
         """The models that are ranked, the best first."""
-        is_ranked = self.models["rank_from"].notna()
-        return [str(name) for name in self.models.index[is_ranked]]
+        return list(map(str, self.models.index[self.models["rank_from"].notna()]))
 
     @property
     def questions(self) -> int:
@@ -161,7 +158,10 @@ class ComparedModels:
     @cached_property
     def with_mean(self) -> list[str]:
         """The models that have a mean over all questions, the best first."""
-        means = zip(self.names, self.means[ALL], strict=True)
+        return self._with_mean(ALL)
+
+    def _with_mean(self, key: str) -> list[str]:
+        means = zip(self.names, self.means[key], strict=True)
         return [name for name, mean in means if not math.isnan(mean.value)]
 
     @cached_property
@@ -173,25 +173,20 @@ class ComparedModels:
         pairs = self._beside_best(key)
         clear = tuple(pair for pair in pairs if pair.significant)
         unclear = tuple(pair for pair in pairs if not pair.significant)
-        if pairs:
-            model = pairs[0].first
-        else:
-            means = zip(self.names, self.means[key], strict=True)
-            with_mean = (name for name, mean in means if not math.isnan(mean.value))
-            model = next(with_mean, "")
+        best = [pairs[0].first] if pairs else self._with_mean(key)[:1]
         testable = bool(clear) or self._can_be_significant(pairs, key)
-        marked = set()
+        marked = set[str]()
         if pairs and testable:
-            marked = {model, *(pair.second for pair in unclear)}
-        return BestOfColumn(model, pairs, clear, unclear, testable, frozenset(marked))
+            marked.update(best)
+            marked.update(pair.second for pair in unclear)
+        return BestOfColumn("".join(best), pairs, clear, unclear, testable, frozenset(marked))
 
     def _beside_best(self, key: str) -> tuple[Comparison, ...]:
         compared = self.comparisons.get(key, ())
         if key != ALL:
             return compared
-        ranked = set(self.ranked)
         with_best = [pair for pair in compared if pair.first == self.names[0]]
-        return tuple(pair for pair in with_best if pair.second in ranked)
+        return tuple(pair for pair in with_best if pair.second in self.ranked)
 
     def _can_be_significant(self, pairs: Sequence[Comparison], key: str) -> bool:
         compared = [pair.difference for pair in pairs if pair.difference.n]
@@ -360,40 +355,28 @@ def _comparison(models: Sequence[str], incomplete: Integers, pair: MeanDifferenc
 def _missing(scores: OrderedScores) -> Missing:
     table = scores.table
     there = ~np.isnan(table.finals)
-    without = {}
-    there_of_ranked = there[:, : scores.ranked]
-    for model, name in enumerate(table.models[: scores.ranked]):
-        others = np.delete(there_of_ranked, model, axis=1)
-        is_whole = others.all(axis=1)
-        without[name] = int(is_whole.sum())
+    lacking = ~there[:, : scores.ranked]
+    lacking_others = lacking.sum(axis=1, keepdims=True) - lacking
+    failed = {}
+    if table.panel is not None:
+        asked = np.maximum(table.asked.sum(axis=0), 1)
+        for judge, scored in zip(table.panel.judges, table.panel.scored.T, strict=True):
+            shares = 1 - scored.sum(axis=1) / asked
+            if shares.any():
+                failed[judge] = dict(zip(table.models, shares.tolist(), strict=True))
+
+    def by_model(is_counted: Flags) -> dict[str, int]:
+        counts = is_counted.sum(axis=0).tolist()
+        return dict(zip(table.models, counts, strict=False))
+
     return Missing(
         unscored=int(table.unscored.sum()),
         answers=int(table.asked.sum()),
-        attempted=_by_model(table.models, (table.asked > 0).sum(axis=0)),
-        scored=_by_model(table.models, there.sum(axis=0)),
-        without=without,
-        failed=_failed_judges(scores),
+        attempted=by_model(table.asked > 0),
+        scored=by_model(there),
+        without=by_model(lacking_others == 0),
+        failed=failed,
     )
-
-
-def _by_model(models: Sequence[str], counts: Integers) -> dict[str, int]:
-    return dict(zip(models, counts.tolist(), strict=True))
-
-
-def _failed_judges(scores: OrderedScores) -> dict[str, dict[str, float]]:
-    panel = scores.table.panel
-    if panel is None:
-        return {}
-    counts = scores.table.asked.sum(axis=0)
-    asked = np.maximum(counts, 1)
-    failed = {}
-    for place, judge in enumerate(panel.judges):
-        scored = panel.scored[:, :, place].sum(axis=0)
-        shares = 1 - scored / asked
-        if shares.any():
-            by_model = zip(scores.table.models, shares.tolist(), strict=True)
-            failed[judge] = dict(by_model)
-    return failed
 
 
 # --- leads that rest on the questions of one intent ---
@@ -404,35 +387,27 @@ _FEW_ROUNDS = 100
 
 @dataclass(frozen=True)
 class LostLead:
-    """A significant lead that is none without the questions of one intent."""
+    """A significant lead of the first model that is none without the questions of one intent."""
 
+    intent: str
+    questions: int  # that are left out
+    worse: str  # the other model
     difference: float  # without them
     p: float  # corrected
     clear: bool  # whether the lead within the intent differs significantly from that elsewhere
 
 
-@dataclass(frozen=True)
-class WithoutIntent:
-    """A ranking without the questions of one intent."""
-
-    intent: str
-    questions: int  # that are left out
-    leader: str  # model with the highest mean without them
-    lost: Mapping[str, LostLead]  # model -> the lead of the first model over it
-
-
 def without_intents(
     scores: OrderedScores, columns: Columns, compared: ComparedModels, resampling: Resampling
-) -> tuple[WithoutIntent, ...]:
+) -> tuple[LostLead, ...]:
     """Leave out each intent in turn.
 
-    Only those are returned without which a lead or the leader is another. Fewer questions alone
-    take significance away: of uniform leads that are just significant, up to 15% lose it without
-    exactly one intent. So a lead rests on an intent only if it is also clearly another there than
-    elsewhere (Welch's test, corrected by Bonferroni over intents), which leaves 2%
-    (docs/appendix/report_coverage.md, six intents).
+    Fewer questions alone take significance away: of uniform leads that are just significant, up to
+    15% lose it without exactly one intent. So a lead rests on an intent only if it is also clearly
+    another there than elsewhere (Welch's test, corrected by Bonferroni over intents), which leaves
+    2% (docs/appendix/report_coverage.md, six intents).
     """
-    if len(columns.groups) < 2 or scores.ranked < 2:
+    if len(columns.groups) < 2:
         return ()
     names = scores.table.models
     rounds = resampling.rounds
@@ -440,34 +415,30 @@ def without_intents(
         rounds = min(rounds, _FEW_ROUNDS)
     resampling = replace(resampling, rounds=rounds)
     leads = {worse for better, worse in compared.leads if better == names[0]}
-    without = []
+    lost = []
     for group in columns.groups:
         rest = np.setdiff1d(columns.questions[ALL], columns.questions[group])
         left = np.isin(scores.common, rest)
-        if not left.any():
+        if not leads or not left.any():
             continue
         tested, _ = compare_models(scores, {ALL: rest}, resampling)
-        lost = {}
         for pair in tested[ALL]:
             worse = names[pair.second]
             kept = pair.significant and pair.difference.value > 0
             if pair.first != 0 or worse not in leads or kept:
                 continue
-            best_scores = scores.comparable[:, 0]
-            worse_scores = scores.comparable[:, pair.second]
-            differences = best_scores - worse_scores
-            p_of_group = _welch(differences[~left], differences[left])
-            p = len(columns.groups) * p_of_group
-            is_clear = p < 1 - resampling.level
-            corrected_p = max(pair.p_holm, pair.p_worst)
-            lost[worse] = LostLead(pair.difference.value, corrected_p, is_clear)
-        weights = Weights(None, scores.common_weights.values[left])
-        means = weights.means(scores.comparable[left])
-        best = int(np.nanargmax(np.round(means, DIGITS)))
-        if lost or best != 0:
-            left_out = int((~left).sum())
-            without.append(WithoutIntent(group, left_out, names[best], lost))
-    return tuple(without)
+            differences = scores.comparable[:, 0] - scores.comparable[:, pair.second]
+            p = len(columns.groups) * _welch(differences[~left], differences[left])
+            lead = LostLead(
+                intent=group,
+                questions=int((~left).sum()),
+                worse=worse,
+                difference=pair.difference.value,
+                p=max(pair.p_holm, pair.p_worst),
+                clear=p < 1 - resampling.level,
+            )
+            lost.append(lead)
+    return tuple(lost)
 
 
 def _welch(first: Floats, second: Floats) -> float:

@@ -3,7 +3,6 @@ together.
 """
 
 import hashlib
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -145,10 +144,10 @@ def differences(
     """Why results may not be compared with the first ones; empty if they may."""
     found = []
     for group in shown:
-        for name, fact in group.items():
-            if mine[name] != first[name]:
-                found.append(Difference(name, mine[fact], first[fact]))
-                break
+        other = [name for name in group if mine[name] != first[name]]
+        if other:
+            fact = group[other[0]]
+            found.append(Difference(other[0], mine[fact], first[fact]))
     return found
 
 
@@ -204,44 +203,32 @@ class BlockAnswers:
 
 
 @dataclass(frozen=True)
-class _Entry:
-    """What one model did under one set of conditions."""
+class _Block:
+    """Models that may be ranked together; at first one model of one log."""
 
-    model: str
-    conditions: Conditions
+    models: tuple[str, ...]  # the one with the most questions first
+    conditions: Conditions  # of the first model
     prompts: Prompts
     table: pd.DataFrame
-    questions: frozenset[str]
+    questions: frozenset[str]  # that all models were asked
+    most: int  # questions that the first model was asked
 
-
-@dataclass(frozen=True)
-class _Block:
-    """Models that may be ranked together, the one with the most questions first."""
-
-    entries: Sequence[_Entry]
-
-    @property
-    def most(self) -> _Entry:
-        return self.entries[0]
-
-    @property
-    def prompts(self) -> Prompts:
-        prompts: dict[tuple[str, str], str] = {}
-        for entry in self.entries:
-            prompts |= entry.prompts
-        return prompts
-
-    @property
-    def questions(self) -> frozenset[str]:
-        return frozenset.intersection(*(entry.questions for entry in self.entries))
-
-    def takes(self, entry: _Entry) -> bool:
-        if self.most.conditions.key != entry.conditions.key:
+    def judged_like(self, other: "_Block") -> bool:
+        """Whether the conditions and the prompts for the same kinds of cases are the same."""
+        if self.conditions.key != other.conditions.key:
             return False
-        if changed(self.prompts, entry.prompts):
-            return False
-        common = len(self.questions & entry.questions)
-        return SHARE * common >= len(self.most.questions)
+        return not changed(self.prompts, other.prompts)
+
+    def joined(self, other: "_Block", questions: frozenset[str]) -> "_Block":
+        """Both together, over these questions."""
+        return replace(
+            self,
+            models=tuple(dict.fromkeys((*self.models, *other.models))),
+            prompts={**self.prompts, **other.prompts},
+            table=pd.concat([self.table, other.table], ignore_index=True),
+            questions=questions,
+            most=max(self.most, len(questions)),
+        )
 
 
 def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
@@ -254,86 +241,78 @@ def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
     as many questions as the block's largest model has; otherwise it begins another one. The block
     of most models comes first, then that of most questions; the order of the rows does not matter.
     """
-    entries = sorted(_entries(table), key=lambda entry: (-len(entry.questions), entry.model))
-    groups = comparable_groups(entries, lambda group, entry: not _Block(group).takes(entry))
-
-    def size(block: _Block) -> tuple[int, int]:
-        return len(block.entries), len(block.questions)
-
-    blocks = sorted(map(_Block, groups), key=size, reverse=True)
+    runs: list[_Block] = []
+    for _, rows in table.groupby("log", sort=True):
+        _join_run(runs, rows)
+    blocks: list[_Block] = []
+    for run in sorted(runs, key=lambda run: (-run.most, run.models)):
+        _join_block(blocks, run)
+    blocks.sort(key=lambda block: (len(block.models), len(block.questions)), reverse=True)
     return tuple(_answers(block, blocks[0]) for block in blocks)
 
 
-def _entries(table: pd.DataFrame) -> list[_Entry]:
-    """The runs, in one log or in parts: logs of one model about other questions, as one for each
+def _join_run(runs: list[_Block], rows: pd.DataFrame) -> None:
+    """Add a log to its run; a run may be in parts, about other questions, as one for each
     language.
     """
-    logs = []
-    for _, rows in table.groupby("log", sort=True):
-        entry = _Entry(
-            model=str(rows["model"].iloc[0]),
-            conditions=conditions_of(rows),
-            prompts=prompts_of(rows),
-            table=rows,
-            questions=frozenset(rows["question"]),
-        )
-        logs.append(entry)
-
-    def differ(parts: Sequence[_Entry], log: _Entry) -> bool:
-        first = parts[0]
-        if first.model != log.model or first.conditions.key != log.conditions.key:
-            return True
-        return bool(changed(_Block(parts).prompts, log.prompts))
-
-    return [_joined(parts) for parts in comparable_groups(logs, differ)]
+    questions = frozenset(rows["question"])
+    log = _Block(
+        models=(str(rows["model"].iloc[0]),),
+        conditions=conditions_of(rows),
+        prompts=prompts_of(rows),
+        table=rows,
+        questions=questions,
+        most=len(questions),
+    )
+    for place, run in enumerate(runs):
+        if run.models == log.models and run.judged_like(log):
+            runs[place] = run.joined(log, run.questions | questions)
+            return
+    runs.append(log)
 
 
-def _joined(parts: Sequence[_Entry]) -> _Entry:
-    """The logs of a run as one."""
-    questions = frozenset[str]().union(*(part.questions for part in parts))
-    table = pd.concat([part.table for part in parts])
-    return replace(parts[0], prompts=_Block(parts).prompts, table=table, questions=questions)
+def _join_block(blocks: list[_Block], run: _Block) -> None:
+    """Add a run to the first block that it fits."""
+    for place, block in enumerate(blocks):
+        common = block.questions & run.questions
+        if block.judged_like(run) and SHARE * len(common) >= block.most:
+            blocks[place] = block.joined(run, common)
+            return
+    blocks.append(run)
 
 
 def _answers(block: _Block, first: _Block) -> BlockAnswers:
-    table = pd.concat([entry.table for entry in block.entries], ignore_index=True)
-    attempted_by_all = table[table["question"].isin(block.questions)]
-    differs: list[Reason] = []
-    if block is not first:
-        differs = _reasons(block, first)
+    by_model = block.table.groupby("model", sort=False)
+    attempted = by_model["question"].nunique()
+    percent = (100 * by_model["structured"].mean()).dropna().round()
+    attempted_by_all = block.table[block.table["question"].isin(block.questions)]
     return BlockAnswers(
-        conditions=replace(block.most.conditions, prompts=digest_of(block.prompts)),
-        differs_from_first=tuple(differs),
+        conditions=replace(block.conditions, prompts=digest_of(block.prompts)),
+        differs_from_first=() if block is first else tuple(_reasons(block, first)),
         table=attempted_by_all.reset_index(drop=True),
-        models=tuple(entry.model for entry in block.entries),
-        unlike=Unlike(_structured(block), _attempted(block), len(block.questions)),
+        models=block.models,
+        unlike=Unlike(
+            structured=_unless_alike(percent),
+            attempted=_unless_alike(attempted, len(block.questions)),
+            common=len(block.questions),
+        ),
     )
 
 
-def _structured(block: _Block) -> dict[str, int]:
-    percent: dict[str, int] = {}
-    for entry in block.entries:
-        share = float(entry.table["structured"].mean())
-        if not math.isnan(share):
-            percent[entry.model] = round(100 * share)
-    if len(set(percent.values())) < 2:
+def _unless_alike(numbers: "pd.Series[Any]", *others: int) -> dict[str, int]:
+    """Model -> number; empty if all are the same, and these other numbers as well."""
+    if len({*numbers, *others}) < 2:
         return {}
-    return percent
-
-
-def _attempted(block: _Block) -> dict[str, int]:
-    if all(entry.questions == block.questions for entry in block.entries):
-        return {}
-    return {entry.model: len(entry.questions) for entry in block.entries}
+    return {str(model): int(number) for model, number in numbers.items()}
 
 
 def _reasons(block: _Block, first: _Block) -> list[Reason]:
-    reasons: list[Reason] = [*block.most.conditions.differences(first.most.conditions)]
+    reasons: list[Reason] = [*block.conditions.differences(first.conditions)]
     other_prompts = changed(block.prompts, first.prompts)
     if other_prompts:
         reasons.append(OtherPrompts(len(other_prompts)))
     if reasons:
         return reasons
-    most = max(block.most, first.most, key=lambda entry: len(entry.questions))
+    largest = max(block, first, key=lambda block: block.most)
     common = len(block.questions & first.questions)
-    return [OtherQuestions(common, len(first.questions), len(most.questions), most.model)]
+    return [OtherQuestions(common, len(first.questions), largest.most, largest.models[0])]

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import chain, product
+from dataclasses import dataclass, field, fields, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,18 @@ from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.logs._files import short_name
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched, match_blocks, unused
-from urs_inspect.reports.numbers._answers import CRITERION, ERROR, NOT_SENT, Answers, Run
+from urs_inspect.reports.numbers._answers import (
+    CRITERION,
+    ERROR,
+    NOT_SENT,
+    Answers,
+    Run,
+    judge_scores,
+)
 from urs_inspect.reports.numbers._comparison import (
     ROUNDS,
     ComparedModels,
-    WithoutIntent,
+    LostLead,
     compare_table,
     without_intents,
 )
@@ -45,12 +52,10 @@ from urs_inspect.reports.numbers._lengths import (
     length_regression,
     people_slope,
 )
-from urs_inspect.reports.numbers._noise import Noise, noise_of
 from urs_inspect.reports.numbers._scores import (
     ALL,
     Columns,
     ScoreTable,
-    Weights,
     clusters_of,
     columns_of,
     in_order,
@@ -60,12 +65,17 @@ from urs_inspect.reports.numbers._scores import (
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
 from urs_inspect.reports.numbers._twins import Twins
-from urs_inspect.rubrics import FINAL, Rubric, load_rubric
+from urs_inspect.rubrics import FINAL, Rubric, Term, load_rubric
 from urs_inspect.scorers._metrics import CLUSTER
 from urs_inspect.stats import Estimate, interval_alpha
 from urs_inspect.stats._bootstrap import LEVEL, SEED, Resampling, number_clusters, pooled_deviation
 from urs_inspect.stats._correlation import rank_correlation
 from urs_inspect.stats._means import effective_number
+from urs_inspect.stats._variance_components import (
+    VarianceComponents,
+    difference_components,
+    variance_components,
+)
 
 _BINS = 10
 _CORRELATION_ROUNDS = 1000
@@ -74,6 +84,8 @@ _LANGUAGES = {
     "en": "English",
     "zh": "Chinese",
 }
+OUTCOME = "outcome/"
+"""Prefix of the columns with numbers of answers by outcome."""
 WITHOUT = "without/"
 """Prefix of the columns with the share of answers that a judge of a panel did not score."""
 _USAGE = (
@@ -126,16 +138,17 @@ class Ranking(ComparedModels):
     )  # model, median length in characters, mean score and number of answers of about that length
     columns: Columns
     criteria: tuple[str, ...]  # ids, in the order of the rubric
-    titles: dict[str, str]  # id of an intent, language or criterion -> its English name
     traffic: Traffic | None
-    noise: Noise
+    # kind, first, second, design, components (`variance_` and one of `COMPONENTS`), shares,
+    # half-widths; empty without anything to split
+    noise: pd.DataFrame
     answers: pd.DataFrame  # rows of the table of answers that the ranking is about
     unlike: Unlike
     about_answers: AboutAnswers
+    # id of an intent, language or criterion -> its English name
+    titles: Mapping[str, str] = field(default_factory=dict)
     corrected: CorrectedMeans | None = None  # by people's ratings, where they were given
-    without_intents: tuple[
-        WithoutIntent, ...
-    ] = ()  # where a lead or the leader is another without one intent
+    without_intents: tuple[LostLead, ...] = ()  # leads of the first model
     regression: LengthRegression | None = None  # of scores on length, where it was asked for
     judge_checks: tuple[JudgeFact, ...] = ()
     twins: Twins | None = None  # what the judge pays for changes of an answer, if that was measured
@@ -177,7 +190,6 @@ def make_leaderboard(
     *,
     rubric: Rubric | None = None,
     traffic: TrafficMix | None = None,
-    countries: int | None = None,
     human: HumanRatings | None = None,
     control: str | None = None,
     rounds: int = ROUNDS,
@@ -191,7 +203,6 @@ def make_leaderboard(
         answers: The answers, as from `read_answers`.
         rubric: Names and order of intents, languages and criteria; by default that of URS.
         traffic: Shares by which all means and intervals are weighted.
-        countries: Most countries with a column of their own, the rest together; None for all.
         human: People's ratings of some answers, by which means are corrected.
         control: `length` for a table of a regression of scores on length, with its warning.
         rounds: Rounds of the bootstrap, in which whole questions are drawn.
@@ -216,87 +227,74 @@ def make_leaderboard(
     panels = [block.conditions.judges for block in blocks]
     facts = read_judge_facts(answers, panels, resampling, skipped)
     runs = dict(zip(answers.table["log"].unique(), answers.runs, strict=False))
-    languages: dict[str, str] = {}
-    for run in answers.runs:
-        languages |= run.languages
     for place, block in enumerate(blocks):
         rated = (human, matched[place]) if human else None
         try:
             logs = set(block.table["log"])
             twins = read_largest_twins(answers, block.conditions.judges, logs, skipped)
-            ranking = _ranking(
-                block, rubric, languages, traffic, countries, resampling, rated, control, twins
-            )
-            checks = judge_checks(
-                block.conditions, block.table, rated, facts, resampling, runs, twins
-            )
-            rankings.append(replace(ranking, judge_checks=checks))
+            ranking = _ranking(block, rubric, traffic, resampling, rated, control, twins)
         except InputError as error:
             if not rankings:
                 raise
             models = ", ".join(block.models)
             skipped.append(f"The ranking of {models} was left out: {error.message}.")
+            continue
+        titles = _titles(ranking, rubric, answers.runs)
+        checks = judge_checks(
+            block.conditions, block.table, rated, facts, resampling, runs, ranking.twins
+        )
+        rankings.append(replace(ranking, titles=titles, judge_checks=checks))
     return Leaderboard(tuple(rankings), answers.runs, tuple(skipped), resampling, command)
 
 
 def _ranking(
     block: BlockAnswers,
     rubric: Rubric,
-    languages: Mapping[str, str],
     mix: TrafficMix | None,
-    countries: int | None,
     resampling: Resampling,
     rated: tuple[HumanRatings, Matched] | None,
     control: str | None,
     twins: Twins | None,
 ) -> Ranking:
+    """The ranking of a block, without titles and checks of the judge."""
     every = score_table(block.table, block.models)
     scores = order_models(with_shares(every, mix), mix)
     table = scores.table
-    without_share = len(every.facts) - len(table.facts)
-    names = table.models
-    columns = columns_of(table.facts, rubric, countries)
+    columns = columns_of(table.facts, rubric)
     tested = [ALL, *columns.groups, *columns.languages]
     if len(columns.languages) > 1:
         tested += columns.cells
     compared = compare_table(scores, columns.questions, tested, resampling, together=False)
     answers = block.table[block.table["question"].isin(table.facts.index)]
     judges = block.conditions.judges
-    by_model = dict(iter(answers.groupby("model", sort=False)))
-    ratios: Any = length_ratios(scores, answers).to_dict("index")
-    models: list[dict[str, Any]] = []
-    length_bins = []
-    row: Any
-    for name, row in zip(names, compared.models.to_dict("records"), strict=True):
-        answers_of_model = by_model[name]
-        facts = _facts(answers_of_model, [name, *judges], resampling)
-        lacking = _without_judges(answers_of_model, judges)
-        models.append({**row, **facts, **lacking, **ratios[name]})
-        length_bins.append(_length_bins(answers_of_model).assign(model=name))
-    criteria = tuple(in_order(table.criteria, rubric.criteria))
     by_people = people_slope(answers, *rated) if rated else None
     paid = by_people if twins is None else twins.slope
-    common_questions = table.facts.index[scores.common]
-    common = answers[answers["question"].isin(common_questions)]
     corrected = None
     if rated is not None:
         corrected = correct_means(scores, columns, *rated, compared, resampling)
     regression = None
     if control:
         regression = length_regression(scores, answers, compared.means[ALL], resampling)
+    traffic = None
+    if mix is not None:
+        effective = effective_number(scores.common_weights.values)
+        traffic = Traffic(mix.source, mix.shares, effective)
+    of_compared = {field.name: getattr(compared, field.name) for field in fields(compared)}
+    models = compared.models.join(_facts_of_models(answers, table.models, judges, resampling))
+    of_compared["models"] = models.join(length_ratios(scores, answers).astype(object))
+    common = answers[answers["question"].isin(table.facts.index[scores.common])]
     return Ranking(
-        **_fields_of(compared) | {"models": _object_frame(models, names)},
+        **of_compared,
         conditions=block.conditions,
         differs_from_first=block.differs_from_first,
-        lengths=pd.concat(length_bins, ignore_index=True),
+        lengths=_length_bins(answers, table.models),
         columns=columns,
-        criteria=criteria,
-        titles=_titles(columns, table.facts, criteria, rubric, languages),
-        traffic=_traffic(mix, scores.common_weights),
-        noise=noise_of(common, names[: scores.ranked], resampling.level),
+        criteria=tuple(in_order(table.criteria, rubric.criteria)),
+        traffic=traffic,
+        noise=noise_of(common, table.models[: scores.ranked], resampling.level),
         answers=answers,
         unlike=block.unlike,
-        about_answers=_about_answers(answers, table, judges, without_share),
+        about_answers=_about_answers(answers, table, judges, len(every.facts) - len(table.facts)),
         corrected=corrected,
         without_intents=without_intents(scores, columns, compared, resampling),
         twins=twins,
@@ -306,100 +304,61 @@ def _ranking(
     )
 
 
-def _traffic(mix: TrafficMix | None, weights: Weights) -> Traffic | None:
-    if mix is None:
-        return None
-    return Traffic(mix.source, mix.shares, effective_number(weights.values))
-
-
-def _fields_of(compared: ComparedModels) -> dict[str, Any]:
-    return {field.name: getattr(compared, field.name) for field in fields(compared)}
-
-
-def _object_frame(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> pd.DataFrame:
-    """One row per model whose numbers keep their types.
-
-    Counts of outcomes that do not occur are 0.
-    """
-    columns = list(dict.fromkeys(chain.from_iterable(rows)))
-    values = [[row.get(key, 0) for key in columns] for row in rows]
-    return pd.DataFrame(values, pd.Index(names), columns, dtype=object)
-
-
 # --- facts of models ---
 
 
-def _facts(answers: pd.DataFrame, names: Sequence[str], resampling: Resampling) -> dict[str, Any]:
-    """Facts of a model by its answers to the questions of the ranking, epochs included; unknown
+def _facts_of_models(
+    answers: pd.DataFrame, names: Sequence[str], judges: Sequence[str], resampling: Resampling
+) -> pd.DataFrame:
+    """Facts of models by their answers to the questions of the ranking, epochs included; unknown
     numbers are NaN.
     """
+    by_model = dict(iter(answers.groupby("model", sort=False)))
+    rows = [_facts(by_model[name], [name, *judges], resampling) for name in names]
+    facts = pd.DataFrame(rows, list(names), dtype=object)
+    of_model = answers["model"]
+    used = answers.groupby(of_model)[list(_USAGE)].mean()
+    # The mean of the known numbers stands for the others.
+    sums = used.mul(of_model.value_counts(), axis=0)
+    outcomes = pd.crosstab(of_model, answers["outcome"]).add_prefix(OUTCOME)
+    facts = facts.join([sums, outcomes])
+    if len(judges) > 1:
+        lacking = judge_scores(answers).reindex(columns=list(judges)).isna()
+        # An answer that no judge was asked about lacks no score.
+        lacking[answers["outcome"].isin(NO_RESPONSE)] = False
+        shares = lacking.groupby(of_model).mean()
+        facts = facts.join(shares.loc[:, shares.any()].add_prefix(WITHOUT))
+    return facts.astype(object)
+
+
+def _facts(answers: pd.DataFrame, names: Sequence[str], resampling: Resampling) -> dict[str, Any]:
+    """Facts of one model; `names` are its own and those of the judges."""
     scored = answers.dropna(subset=FINAL)
     judged = []
     for final, earlier in zip(scored[FINAL], scored["earlier_finals"], strict=True):
         judged.append([final, *earlier])
-    epochs = 0
-    if len(answers):
-        epochs = int(answers.groupby("question").size().max())
-    self_judged = math.nan
-    if len(scored):
-        self_judged = float(scored["self_judged"].mean())
-    outcomes = _counts(answers["outcome"])
+    finals = judge_scores(scored)
+    alpha = math.nan
+    if len(finals.columns) > 1:
+        alpha = interval_alpha(finals.to_numpy().T.tolist())
     logs = dict.fromkeys(map(short_name, answers["log"].unique()))
     return {
         "simulated": any(name.startswith(SIMULATED) for name in names),
-        "questions": int(scored["question"].nunique()),
-        "answers": len(answers),
-        "epochs": epochs,
-        "unscored": len(answers) - len(scored),
+        "questions": scored["question"].nunique(),
+        "epochs": int(answers["question"].value_counts().max()),
         "empty": int(answers["outcome"].isin(NO_RESPONSE).sum()),  # have the lowest score
-        "errors": outcomes.get(ERROR, 0),
+        "errors": int((answers["outcome"] == ERROR).sum()),
         "cut_off": int(answers["cut_off"].sum()),
-        "self_judged": self_judged,
-        "judge_alpha": _judge_alpha(scored),
-        "epoch_deviation": _epoch_deviation(scored),
+        "self_judged": float(scored["self_judged"].mean()),
+        "judge_alpha": alpha,
+        "epoch_deviation": pooled_deviation(
+            [list(given) for _, given in scored.groupby("question")[FINAL]]
+        ),
         "judge_deviation": pooled_deviation(judged),
         "median_length": float(answers["answer_length"].median()),
         "length_correlation": _length_correlation(answers, resampling),
-        **{name: _sum(answers[name]) for name in _USAGE},
         "log": ", ".join(logs),
-        **{f"outcome/{name}": count for name, count in outcomes.items()},
     }
-
-
-def _epoch_deviation(scored: pd.DataFrame) -> float:
-    """Standard deviation of final scores between epochs of a question; NaN without several."""
-    finals = [list(given) for _, given in scored.groupby("question")[FINAL]]
-    if not any(len(given) > 1 for given in finals):
-        return math.nan
-    return pooled_deviation(finals)
-
-
-def _without_judges(answers: pd.DataFrame, judges: Sequence[str]) -> dict[str, float]:
-    """Share of a model's answers that each judge of a panel gave no score, for the judges of which
-    there are any.
-
-    An answer that no judge was asked about lacks no score.
-    """
-    if len(judges) < 2:
-        return {}
-    finals = pd.DataFrame(
-        answers["judge_finals"].tolist(), columns=list(judges), index=answers.index
-    )
-    was_asked = ~answers["outcome"].isin(NO_RESPONSE).to_numpy()
-    lacking = finals.isna() & was_asked[:, None]
-    shares = lacking.mean()
-    return {f"{WITHOUT}{judge}": float(shares[judge]) for judge in judges if shares[judge] > 0}
-
-
-def _judge_alpha(scored: pd.DataFrame) -> float:
-    judge_finals = list(scored["judge_finals"])
-    judges = dict.fromkeys(chain.from_iterable(judge_finals))
-    if len(judges) < 2:
-        return math.nan
-    ratings = []
-    for judge in judges:
-        ratings.append([finals.get(judge, math.nan) for finals in judge_finals])
-    return interval_alpha(ratings)
 
 
 def _length_correlation(answers: pd.DataFrame, resampling: Resampling) -> Estimate:
@@ -417,25 +376,104 @@ def _length_correlation(answers: pd.DataFrame, resampling: Resampling) -> Estima
     return rho.reported(CORRELATIONS)
 
 
-def _length_bins(answers: pd.DataFrame) -> pd.DataFrame:
-    """Answers from the shortest to the longest in up to ten equal parts."""
-    known = answers[["answer_length", FINAL]].dropna()
-    by_length = known.sort_values("answer_length", kind="stable").to_numpy()
-    bins = min(_BINS, len(by_length))
+def _length_bins(answers: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Answers of each model from the shortest to the longest in up to ten equal parts."""
     rows = []
-    for part in np.array_split(by_length, bins) if bins else ():
-        length = float(np.median(part[:, 0]))
-        score = float(part[:, 1].mean())
-        rows.append((length, score, len(part)))
-    return pd.DataFrame(rows, columns=["length", "score", "answers"])
+    for name in names:
+        known = answers[answers["model"] == name].dropna(subset=["answer_length", FINAL])
+        by_length = known.sort_values("answer_length", kind="stable")
+        for part in np.array_split(np.arange(len(known)), min(_BINS, len(known)) or 1):
+            chosen = by_length.iloc[part]
+            if len(chosen):
+                length = chosen["answer_length"].median()
+                rows.append((length, chosen[FINAL].mean(), len(chosen), name))
+    return pd.DataFrame(rows, columns=["length", "score", "answers", "model"])
 
 
-def _sum(values: "pd.Series[float]") -> float:
-    """Sum in which the mean of the known numbers stands for the others."""
-    known = values.dropna()
-    if not len(known):
-        return math.nan
-    return float(known.mean() * len(values))
+# --- where noise comes from ---
+
+NOISE = {
+    "question": ("question",),
+    "answering": ("answer",),
+    "judges": ("question_judge", "answer_judge"),
+    "judging": ("judgement",),
+}
+"""What noise comes from, and its components."""
+
+
+def noise_of(answers: pd.DataFrame, models: Sequence[str], level: float) -> pd.DataFrame:
+    """Split the variance of the means of models, the best one first, and of the differences of the
+    others from it.
+
+    The answers are those to the questions that count. Empty without epochs, panel or repeated
+    judgements.
+    """
+    scored = answers.dropna(subset=FINAL)
+    judges = list(map(str, judge_scores(scored)))
+    answered_again = scored.duplicated(["model", "question"]).any()
+    judged_again = scored["earlier_judge_finals"].map(len).any()
+    if not models or not (answered_again or judged_again or len(judges) > 1):
+        return pd.DataFrame()
+    judgements = _judgements(scored, judges)
+    scores = {str(name): rows for name, rows in judgements.groupby("model")}
+    best, *others = models
+    splits = {("mean", name, ""): variance_components(scores[name]) for name in models}
+    for name in others:
+        split = difference_components(scores[best], scores[name])
+        splits["difference", best, name] = split
+    rows = []
+    for (kind, first, second), split in splits.items():
+        named = {"kind": kind, "first": first, "second": second}
+        rows.append({**named, **_noise_of_split(split, level)})
+    return pd.DataFrame(rows)
+
+
+def _judgements(scored: pd.DataFrame, judges: Sequence[str]) -> pd.DataFrame:
+    """Each judgement of each answer by a judge of the panel.
+
+    An answer that no judge was asked about has its score from all of them.
+    """
+    question = pd.factorize(scored["question"])[0]
+    columns = (scored[name] for name in ("model", FINAL, "judge_finals", "earlier_judge_finals"))
+    rows = []
+    for place, (model, final, last, earlier) in enumerate(zip(*columns, strict=True)):
+        given = []
+        for finals in (last, *earlier):
+            given += [(judge, score) for judge, score in finals.items() if not math.isnan(score)]
+        for judge, score in given or [(judge, final) for judge in judges]:
+            if judge in judges:
+                rows.append((model, question[place], place, judges.index(judge), score))
+    return pd.DataFrame(rows, columns=["model", "question", "answer", "judge", "score"])
+
+
+def _noise_of_split(split: VarianceComponents, level: float) -> dict[str, float]:
+    """Numbers, components, shares of sources, and half-widths of the interval with more data; NaN
+    where the variance that more data would lessen is not known.
+    """
+    components = split.components
+    row: dict[str, float] = {
+        "questions": split.questions,
+        "epochs": split.epochs,
+        "judges": split.judges,
+    }
+    for name, value in components.items():
+        row[f"variance_{name}"] = value
+    parts = pd.Series(split.parts())
+    whole = parts.sum()
+    for source, names in NOISE.items():
+        is_known = whole > 0 and not math.isnan(parts[names[0]])
+        row[f"share_{source}"] = parts[list(names)].sum() / whole if is_known else math.nan
+    row["margin"] = split.margin(level)
+    row["twice_the_questions"] = split.margin(level, questions=2 * split.questions)
+    more: dict[str, tuple[str, dict[str, float]]] = {
+        "one_more_epoch": ("answer", {"epochs": split.epochs + 1}),
+        "one_more_judge": ("judge", {"judges": split.judges + 1}),
+        "judged_once_more": ("judgement", {"judgements": 2}),
+    }
+    for name, (component, numbers) in more.items():
+        is_known = not math.isnan(components[component])
+        row[name] = split.margin(level, **numbers) if is_known else math.nan
+    return row
 
 
 # --- notes and titles ---
@@ -452,6 +490,8 @@ def _about_answers(
     temperatures = answers["judge_temperatures"]
     not_sent = temperatures.str.contains(NOT_SENT, regex=False)
     different = {text.replace(NOT_SENT, "") for text in temperatures.unique()}
+    speaking = judge_scores(answers).notna().any()
+    silent = [judge for judge in judges if not speaking.get(judge, False)]
     return AboutAnswers(
         answers=len(answers),
         without_share=without_share,
@@ -462,7 +502,7 @@ def _about_answers(
         temperature_not_sent=int(not_sent.sum()),
         temperatures=tuple(sorted(different - {""})),
         without_country=int((table.facts["country"] == "").sum()),
-        silent_judges=_silent_judges(answers, judges),
+        silent_judges=tuple(silent) if speaking.any() else (),
     )
 
 
@@ -471,93 +511,84 @@ def _counts(values: "pd.Series[str]") -> dict[str, int]:
     return {str(value): int(count) for value, count in values.value_counts().items()}
 
 
-def _silent_judges(answers: pd.DataFrame, judges: Sequence[str]) -> tuple[str, ...]:
-    speaking = set()
-    for finals in answers["judge_finals"]:
-        speaking |= {judge for judge, final in finals.items() if not math.isnan(final)}
-    if not speaking:
-        return ()
-    return tuple(judge for judge in judges if judge not in speaking)
-
-
-def _titles(
-    columns: Columns,
-    facts: pd.DataFrame,
-    criteria: Iterable[str],
-    rubric: Rubric,
-    known: Mapping[str, str],
-) -> dict[str, str]:
+def _titles(ranking: Ranking, rubric: Rubric, runs: Iterable[Run]) -> dict[str, str]:
     """Id of a part, intent, language or criterion -> its English name, or the id with blanks for
     underlines.
 
-    Languages that the rubric lacks have their names in `known`, which the logs give by code.
+    Languages that the rubric lacks have the names that the logs give by code.
     """
-
-    def named(name: str, texts: Any) -> str:
-        if "en" in texts:
-            return str(texts["en"].name)
-        return name.replace("_", " ").capitalize()
-
+    columns = ranking.columns
     titles = {group: group for group in columns.groups}
-    intents = {}
-    for name in facts["intent"]:
+    for name in ranking.answers["intent"].unique():
         intent = rubric.intents.get(name)
-        intents[name] = named(name, intent.text if intent else {})
-    titles |= intents
+        titles[name] = _english(name, intent.text if intent else {})
     for part in columns.parts:
         group, _, name = part.rpartition(": ")
-        titles[part] = f"{group}: {intents[name]}"
-    languages = dict(known)
-    for code, language in rubric.languages.items():
-        languages[code] = language.name
+        titles[part] = f"{group}: {titles[name]}"
+    languages: dict[str, str] = {}
+    for run in runs:
+        languages |= run.languages
+    languages |= {code: language.name for code, language in rubric.languages.items()}
     languages |= _LANGUAGES
     for code in columns.languages:
         titles[code] = languages.get(code, code)
-    for name in criteria:
-        titles[CRITERION + name] = named(name, rubric.criteria.get(name, {}))
+    for name in ranking.criteria:
+        titles[CRITERION + name] = _english(name, rubric.criteria.get(name, {}))
     return titles
 
 
+def _english(name: str, texts: Mapping[str, Term]) -> str:
+    if "en" in texts:
+        return texts["en"].name
+    return name.replace("_", " ").capitalize()
+
+
 # --- all means ---
+
+_OVER_ALL = (
+    "rank_from",
+    "rank_to",
+    "unscored_share",
+    "mean_scored",
+    "mean_lowest",
+    "mean_highest",
+)
 
 
 def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
     """Every mean, one row per model and column; ranks and bounds in the rows of all questions."""
     columns = ranking.columns
-    criteria = [CRITERION + name for name in ranking.criteria]
-    kinds = {
+    keys_of_kinds = {
         "all": (ALL,),
         "intent": columns.groups,
         "part": columns.parts,
         "language": columns.languages,
         "intent and language": columns.cells,
         "country": columns.countries,
-        "criterion": criteria,
+        "criterion": [CRITERION + name for name in ranking.criteria],
     }
-    over_all = [
-        "rank_from",
-        "rank_to",
-        "unscored_share",
-        "mean_scored",
-        "mean_lowest",
-        "mean_highest",
-    ]
-    facts = ranking.models[over_all].to_dict("index")
-    beside: dict[tuple[str, str], str] = {}
-    for key in ranking.comparisons:
-        best = ranking.best_in[key]
-        beside[key, best.model] = "best"
-        beside |= {(key, pair.second): pair.verdict for pair in best.pairs}
-    nothing = dict.fromkeys(over_all)
-    columns_of_kinds = []
-    for kind, keys in kinds.items():
-        columns_of_kinds += [(kind, key) for key in keys]
-    rows: list[tuple[Any, ...]] = []
-    for (number, name), (kind, key) in product(enumerate(ranking.names), columns_of_kinds):
-        title = key.removeprefix(CRITERION)
-        mean = ranking.means[key][number]
-        verdict = beside.get((key, name), "")
-        about = facts[name] if kind == "all" else nothing
-        rows.append((place, name, kind, title, mean, verdict, *about.values()))
-    names = ["block", "model", "kind", "column", "mean", "beside_best", *over_all]
-    return pd.DataFrame(rows, columns=names, dtype=object)
+    kinds = {key: kind for kind, keys in keys_of_kinds.items() for key in keys}
+    rows = []
+    for (number, name), (key, kind) in product(enumerate(ranking.names), kinds.items()):
+        row = {
+            "block": place,
+            "model": name,
+            "kind": kind,
+            "column": key.removeprefix(CRITERION),
+            "mean": ranking.means[key][number],
+            "beside_best": _beside_best(ranking, key, name),
+            **dict.fromkeys(_OVER_ALL),
+        }
+        if kind == "all":
+            row |= ranking.models.loc[name, list(_OVER_ALL)]
+        rows.append(row)
+    return pd.DataFrame(rows, dtype=object)
+
+
+def _beside_best(ranking: Ranking, key: str, name: str) -> str:
+    """`best`, the verdict on the difference from the best, or nothing where it is not tested."""
+    best = ranking.best_in[key]
+    if key in ranking.comparisons and name == best.model:
+        return "best"
+    verdicts = {pair.second: str(pair.verdict) for pair in best.pairs}
+    return verdicts.get(name, "")

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from urs_inspect._util import InputError
 from urs_inspect.datasets._rows import Row, number_of, read_table, shown
@@ -58,9 +58,8 @@ def rankings_by(
         if len(common) > 1:
             compared = compare_leaderboard(ranking, leaderboard)
             agreement[group] = (compared.spearman, compared.kendall)
-    board: dict[str, int] = {}
-    for model, rating in leaderboard.items():
-        board[model] = 1 + sum(other > rating for other in leaderboard.values())
+    ranks = pd.Series(leaderboard).rank(ascending=False, method="min")
+    board = {str(model): int(rank) for model, rank in ranks.items()}
     return RankingsBy(by, overall, rankings, without, board, agreement)
 
 
@@ -125,46 +124,39 @@ def read_leaderboard(path: Path) -> dict[str, float]:
     """
     rows = _leaderboard_rows(path)
     present = {key for row in rows for key in row.values}
-    column = next((name for name in (_RATING, _RANK) if name in present), None)
-    if column is None:
+    column = _RATING if _RATING in present else _RANK
+    if column not in present:
         raise InputError(f"{path}: needs a column '{_RATING}' or '{_RANK}' beside '{_MODEL}'")
     board: dict[str, float] = {}
     for row in rows:
-        model, value = _leaderboard_entry(path, row, column)
-        if model in board:
-            raise InputError(f"{path}: {row.place}: '{model}' is listed twice")
-        board[model] = value
-        if column == _RANK:
-            board[model] = -value
+        given = row.values.get(column)
+        value = number_of(given)
+        model = row.values.get(_MODEL)
+        name = model.strip() if isinstance(model, str) else ""
+        if not name:
+            raise InputError(f"{path}: {row.place}: {_MODEL} must be text, is {shown(model)}")
+        if not math.isfinite(value):
+            raise InputError(f"{path}: {row.place}: {column} must be a number, is {shown(given)}")
+        if name in board:
+            raise InputError(f"{path}: {row.place}: '{name}' is listed twice")
+        board[name] = value if column == _RATING else -value
     return board
 
 
 def _leaderboard_rows(path: Path) -> list[Row]:
     """The rows of a table, or of an object of ratings by model."""
-    is_json = path.suffix.lower() == ".json" and path.is_file()
-    ratings = _mapping(path) if is_json else None
-    if ratings is not None:
-        rows = []
-        for number, (model, value) in enumerate(ratings.items(), 1):
-            rows.append(Row(number, {_MODEL: model, _RATING: value}, "row"))
-        return rows
+    if path.suffix.lower() == ".json" and path.is_file():
+        try:
+            value = json.loads(path.read_text(encoding="utf-8-sig"))
+        except (ValueError, RecursionError):
+            value = None  # the reader of tables says what is wrong
+        if isinstance(value, dict) and _MODEL not in value:
+            pairs = ({_MODEL: model, _RATING: rating} for model, rating in value.items())
+            return [Row(number, pair, "row") for number, pair in enumerate(pairs, 1)]
     rows, errors = read_table(path, ((_MODEL,),))
     if errors:
         raise InputError(errors[0])
     return rows
-
-
-def _leaderboard_entry(path: Path, row: Row, column: str) -> tuple[str, float]:
-    """The model of a row, and its rating or rank."""
-    model = row.values.get(_MODEL)
-    value = _number(row.values.get(column))
-    if not isinstance(model, str) or not model.strip():
-        raise InputError(f"{path}: {row.place}: {_MODEL} must be text, is {shown(model)}")
-    if math.isnan(value):
-        raise InputError(
-            f"{path}: {row.place}: {column} must be a number, is {shown(row.values.get(column))}"
-        )
-    return model.strip(), value
 
 
 def read_coefficients(path: Path) -> dict[str, Coefficient]:
@@ -174,39 +166,20 @@ def read_coefficients(path: Path) -> dict[str, Coefficient]:
     try:
         rows = json.loads(path.read_text(encoding="utf-8-sig"))["controlled"]["coefficients"]
         found = {
-            row["feature"]: Coefficient(_number(row["scale"]), _number(row["value"]))
+            row["feature"]: Coefficient(number_of(row["scale"]), number_of(row["value"]))
             for row in rows
         }
     except OSError as error:
         raise InputError(f"cannot read the coefficients '{path}': {error.strerror}") from None
     except (ValueError, LookupError, TypeError, RecursionError):
         found = {}
-    invalid = []
-    for name, coefficient in found.items():
-        is_known = coefficient.scale > 0 and coefficient.value < math.inf
-        if name not in FEATURES or not is_known:
-            invalid.append(name)
-    if not found or invalid:
+    is_valid = bool(found)
+    for name, (scale, value) in found.items():
+        if name not in FEATURES or not 0 < scale < math.inf or not math.isfinite(value):
+            is_valid = False
+    if not is_valid:
         raise InputError(
             f"{path}: no coefficients; name a file with the output of urs-inspect rank --control"
             " ... --json"
         )
     return found
-
-
-def _mapping(path: Path) -> dict[str, Any] | None:
-    """The one object of a JSON file of ratings by model; None if the file holds something else."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict) or _MODEL in value:
-        return None
-    return value
-
-
-def _number(value: object) -> float:
-    number = number_of(value)
-    if not math.isfinite(number):
-        return math.nan
-    return number

@@ -5,13 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError
-from urs_inspect.reports.numbers._answers import CRITERION
+from urs_inspect.reports.numbers._answers import CRITERION, judge_scores
 from urs_inspect.reports.numbers._traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 from urs_inspect.scorers._metrics import CLUSTER
@@ -34,6 +33,7 @@ from urs_inspect.stats._bootstrap import (
 )
 from urs_inspect.stats._means import Reweight, p_values
 from urs_inspect.stats._paired import (
+    ClusteredMeans,
     all_pairs,
     clustered_means,
     difference_column,
@@ -51,7 +51,6 @@ _SHARE = 2
 ranked: it would decide over which questions all others are ranked.
 """
 _SCALE: Scale = (float(LOWEST), float(HIGHEST))
-_Values = TypeVar("_Values", Floats, Integers)
 _FACTS = ("intent", "group", "language", "country", CLUSTER)
 
 
@@ -71,23 +70,13 @@ class PanelScores:
     # number of answers that only a part of the panel scored, shape (questions, models)
     partial: Integers
 
-    def of(self, chosen: Integers, models: Sequence[int]) -> "PanelScores":
-        """Some questions and models, by their numbers and in their order."""
-        return replace(
-            self,
-            finals=_cells(self.finals, chosen, models),
-            scored=_cells(self.scored, chosen, models),
-            partial=_cells(self.partial, chosen, models),
-        )
-
-    def means(self, kept: Flags) -> Floats:
+    def means(self, kept: Flags | bool = True) -> Floats:
         """Mean over the judges that are kept, less what their leniency adds: shape (questions,
         models).
         """
         used = kept & ~np.isnan(self.finals)
         without_leniency = self.finals - self.effects
-        sums = np.where(used, without_leniency, 0.0).sum(axis=2)
-        return ratio(sums, used.sum(axis=2))
+        return ratio(np.nansum(without_leniency, axis=2, where=used), used.sum(axis=2))
 
     def filled(self, asked: Integers, score: float) -> Floats:
         """Mean over all judges, with this score for each one that was not given; NaN where a model
@@ -159,20 +148,23 @@ class ScoreTable:
 
     def of(self, chosen: Integers, models: Sequence[int]) -> "ScoreTable":
         """Some questions and models, by their numbers and in their order."""
-        criteria = {}
-        for name, scores in self.criteria.items():
-            criteria[name] = _cells(scores, chosen, models)
-        panel = None
-        if self.panel is not None:
-            panel = self.panel.of(chosen, models)
-        return ScoreTable(
+        cells = np.ix_(chosen, np.asarray(models))
+        panel = self.panel
+        if panel is not None:
+            panel = replace(
+                panel,
+                finals=panel.finals[cells],
+                scored=panel.scored[cells],
+                partial=panel.partial[cells],
+            )
+        return replace(
+            self,
             facts=self.facts.iloc[chosen],
             models=tuple(self.models[number] for number in models),
-            finals=_cells(self.finals, chosen, models),
-            criteria=criteria,
-            asked=_cells(self.asked, chosen, models),
-            unscored=_cells(self.unscored, chosen, models),
-            scale=self.scale,
+            finals=self.finals[cells],
+            criteria={name: scores[cells] for name, scores in self.criteria.items()},
+            asked=self.asked[cells],
+            unscored=self.unscored[cells],
             panel=panel,
         )
 
@@ -188,16 +180,10 @@ class ScoreTable:
             return self.finals, np.logical_not(lacking[:, models].any(axis=1))
         failed: Flags = np.isnan(self.panel.finals)
         common: Flags = np.logical_not(failed[:, models].any(axis=1))  # (questions, judges)
-        kept: Flags = np.repeat(common[:, None], len(self.models), axis=1)
-        by_common = self.panel.means(kept)
+        by_common = self.panel.means(common[:, None])
         there: Flags = np.logical_or.reduce(common, axis=1)
         counted_there = np.logical_and.outer(there, models)
         return np.where(counted_there, by_common, self.finals), there
-
-
-def _cells(values: _Values, chosen: Integers, models: Sequence[int]) -> _Values:
-    """Rows of some questions, and of these the columns of some models."""
-    return values[chosen][:, list(models)]
 
 
 def score_table(
@@ -213,6 +199,12 @@ def score_table(
     """
     facts = _question_facts(answers, kept)
     criteria = [name for name in answers.columns if str(name).startswith(CRITERION)]
+    panel = _panel(answers)
+    if panel is not None:
+        # A criterion counts by the judges of the final score only where these are all of the panel.
+        complete = panel.notna().all(axis=1)
+        by_all = {name: answers[name].where(complete) for name in criteria}
+        answers = answers.assign(**by_all)
     cells = answers.groupby(["question", "model"], sort=True)
     means = cells[[FINAL, *criteria]].mean()
     asked = cells.size()
@@ -225,18 +217,11 @@ def score_table(
     def counts(column: "pd.Series[int]") -> Integers:
         return np.nan_to_num(values(column.astype(float))).astype(np.int64)
 
-    panel = _panel(answers)
     by_judge = None
     finals = values(means[FINAL])
     if panel is not None:
         by_judge = _panel_scores(panel, answers, values)
-        every_judge = np.ones(by_judge.finals.shape, dtype=np.bool_)
-        finals = by_judge.means(every_judge)
-        # A criterion counts by the judges of the final score only where these are all of the panel.
-        complete = panel.notna().all(axis=1)
-        by_all = {name: answers[name].where(complete) for name in criteria}
-        cells = answers.assign(**by_all).groupby(["question", "model"], sort=True)
-        means = cells[criteria].mean()
+        finals = by_judge.means()
     scored = {}
     for column in criteria:
         scores = values(means[column])
@@ -287,7 +272,7 @@ def _panel(answers: pd.DataFrame) -> pd.DataFrame | None:
     most_judges = answers["judge_finals"].map(len).max()
     if not most_judges > 1:
         return None
-    panel = pd.DataFrame(answers["judge_finals"].tolist(), index=answers.index).astype(float)
+    panel = judge_scores(answers)
     scored = answers[FINAL].notna()
     panel.loc[~scored] = math.nan
     panel = panel.dropna(axis=1, how="all")
@@ -355,15 +340,14 @@ class Columns:
     ]  # `<group>: <intent>`, where several intents share a group, as API does in URS
     languages: tuple[str, ...]
     cells: tuple[str, ...]  # `<group>/<language>`, where there are such questions
-    countries: tuple[str, ...]  # the most frequent first; the rest together as the last
+    countries: tuple[str, ...]  # the most frequent first
     questions: dict[str, Integers]  # key -> numbers of its questions
 
 
-def columns_of(facts: pd.DataFrame, rubric: Rubric, countries: int | None = None) -> Columns:
+def columns_of(facts: pd.DataFrame, rubric: Rubric) -> Columns:
     """The columns of some questions, as in `ScoreTable.facts`.
 
-    Intents and languages stand in the order of the rubric, those that it does not know last. At
-    most `countries` countries have a column of their own.
+    Intents and languages stand in the order of the rubric, those that it does not know last.
     """
     groups = in_order(facts["group"], [intent.group for intent in rubric.intents.values()])
     languages = in_order(facts["language"], rubric.languages)
@@ -381,17 +365,18 @@ def columns_of(facts: pd.DataFrame, rubric: Rubric, countries: int | None = None
         if cell.any():
             cells[f"{group}/{language}"] = cell
     masks |= cells
-    shown = {}
-    for name, members in _countries(facts["country"], countries).items():
+    countries = {}
+    named = facts.loc[facts["country"] != "", "country"]
+    for name in named.sort_values().value_counts().index:
         title = f"{name} (country)" if name in masks else name
-        shown[title] = facts["country"].isin(members)
-    masks |= shown
+        countries[title] = facts["country"] == name
+    masks |= countries
     return Columns(
         groups=tuple(groups),
         parts=tuple(parts),
         languages=tuple(languages),
         cells=tuple(cells),
-        countries=tuple(shown),
+        countries=tuple(countries),
         questions={key: np.flatnonzero(mask.to_numpy()) for key, mask in masks.items()},
     )
 
@@ -425,21 +410,6 @@ def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
     there = set(names)
     known = [name for name in dict.fromkeys(order) if name in there]
     return known + sorted(there - set(known))
-
-
-def _countries(values: "pd.Series[str]", most: int | None) -> dict[str, list[str]]:
-    """Name of a column -> countries in it."""
-    counts = values[values != ""].value_counts()
-    names = sorted(counts.index, key=lambda name: (-counts[name], name))
-    if most is None:
-        most = len(names)
-    columns = {name: [name] for name in names[:most]}
-    rest = names[most:]
-    if len(rest) == 1:  # one country alone needs no pool
-        columns[rest[0]] = rest
-    elif rest:
-        columns[f"{len(rest)} other countries"] = rest
-    return columns
 
 
 # --- order ---
@@ -568,8 +538,6 @@ def compare_models(
         of the others.
     """
     finals = scores.comparable
-    rounds = resampling.rounds
-    seed = resampling.seed
     pairs = {}
     wanted = []
     for key, chosen in columns.items():
@@ -584,8 +552,8 @@ def compare_models(
         len(finals),
         reweight=reweight,
         clusters=drawn_by,
-        rounds=rounds,
-        seed=seed,
+        rounds=resampling.rounds,
+        seed=resampling.seed,
     )
     worst = _worst(scores, columns, pairs, resampling)
     widest = scores.table.scale[1] - scores.table.scale[0]
@@ -594,13 +562,9 @@ def compare_models(
         p = None
         errors = None
         if not reweight:
-            clusters = _part(drawn_by, column.questions)
-            means = clustered_means(column.values, clusters)
-            p = paired_p_values(column.values, clusters, means)
+            means, p = _tested(column, drawn_by)
             errors = means.errors
-        selection = 1.0
-        if key != ALL:
-            selection = float(families)
+        selection = 1.0 if key == ALL else float(families)
         if key != ALL and baseline is None:
             # The best of M models is chosen by the same data; a baseline is not.
             models = len(pairs[key]) + 1
@@ -617,15 +581,15 @@ def compare_models(
         )
     estimated = []
     for drawn in draws[: len(others)]:
-        means_of_column = mean_estimates(drawn, resampling.level, scores.table.scale)
-        estimated.append(means_of_column)
+        estimated.append(mean_estimates(drawn, resampling.level, scores.table.scale))
     return tested, estimated
 
 
-def _part(clusters: Integers | None, chosen: Integers) -> Integers | None:
-    if clusters is None:
-        return None
-    return clusters[chosen]
+def _tested(column: MeanColumn, clusters: Integers | None) -> tuple[ClusteredMeans, Floats]:
+    """Means of the differences of a column, and p-values of no difference without weights."""
+    of_column = None if clusters is None else clusters[column.questions]
+    means = clustered_means(column.values, of_column)
+    return means, paired_p_values(column.values, of_column, means)
 
 
 def _pairs(
@@ -637,17 +601,11 @@ def _pairs(
     means = np.round(weights.means(finals[questions]), DIGITS)
     if np.isnan(means).all():
         return []
-    best = baseline
-    if best is None:
-        best = int(np.nanargmax(means))
+    best = int(np.nanargmax(means)) if baseline is None else baseline
     pairs = []
     for other in range(scores.ranked):
-        if other == best:
-            continue
-        if means[best] >= means[other]:
-            pairs.append((best, other))
-        else:
-            pairs.append((other, best))
+        if other != best:
+            pairs.append((best, other) if means[best] >= means[other] else (other, best))
     return pairs
 
 
@@ -672,24 +630,18 @@ def _worst(
             continue
         column = difference_column(lowest[chosen], compared, highest[chosen], chosen)
         if reweight:
-            rounds = resampling.rounds
-            seed = resampling.seed
             [drawn] = bootstrap_means(
                 [column],
                 len(table.finals),
                 reweight=reweight,
                 clusters=table.clusters,
-                rounds=rounds,
-                seed=seed,
+                rounds=resampling.rounds,
+                seed=resampling.seed,
             )
-            values = drawn.values
-            plain = p_values(drawn)
+            p[key] = worst_p_values(drawn.values, p_values(drawn))
         else:
-            clusters = _part(table.clusters, chosen)
-            means = clustered_means(column.values, clusters)
-            values = means.values
-            plain = paired_p_values(column.values, clusters, means)
-        p[key] = worst_p_values(values, plain)
+            means, plain = _tested(column, table.clusters)
+            p[key] = worst_p_values(means.values, plain)
     return p
 
 

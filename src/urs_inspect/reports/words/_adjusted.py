@@ -22,7 +22,8 @@ from urs_inspect.discrepancy._judge_prior import (
 from urs_inspect.logs._battles import JudgeVerdicts
 from urs_inspect.reports._texts import number, rating_text, share
 from urs_inspect.reports.layout._tables import Section, Table
-from urs_inspect.reports.words._rankings import interval_fact, order_facts, rank_texts
+from urs_inspect.reports.words._rankings import interval_fact, order_facts
+from urs_inspect.reports.words._rankings_by import rank_texts
 from urs_inspect.stats import Ranking
 from urs_inspect.stats._adjusted import ControlledRanking, CorrectedRanking
 from urs_inspect.stats._elo import SCALE

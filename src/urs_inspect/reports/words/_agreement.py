@@ -36,10 +36,15 @@ from urs_inspect.reports.numbers._human_data import (
     read_satisfaction,
     read_vote_ranking,
 )
-from urs_inspect.reports.numbers._noise import FEWEST_JUDGES
+from urs_inspect.reports.numbers._panels import FEWEST_JUDGES
 from urs_inspect.reports.numbers._scores import clusters_of
-from urs_inspect.reports.words._noise import panel_section
-from urs_inspect.reports.words._notes import cluster_note, epoch_notes, reasons_apart, unlike_notes
+from urs_inspect.reports.words._comparison import (
+    cluster_note,
+    epoch_notes,
+    reasons_apart,
+    unlike_notes,
+)
+from urs_inspect.reports.words._panels import panel_section
 from urs_inspect.reports.words._rankings import people_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats import (

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
-from inspect_ai.log import EvalSample, bundle_log_dir
+from inspect_ai.log import bundle_log_dir
 from markupsafe import Markup
 
 from urs_inspect._util import InputError, choices, counted, visible
@@ -88,23 +88,33 @@ def report_with_answers(
     texts: dict[str, pd.DataFrame] = {}
     names, logs = _write(board, output, said, texts, viewer=viewer)
     rows = sum(len(ranking.answers) for ranking in board.rankings)
-    notes = _notes(names, rows, read - rows)
+    tables = [name for name in names if "/" not in name]
+    notes = [f"{counted(rows, 'answer')}: {', '.join(tables)}; open report.html to read them."]
+    if read > rows:
+        others = counted(read - rows, "other answer")
+        notes.append(f"Left out, because they do not count in any ranking: {others}.")
     if logs:
         size = sum(file.stat().st_size for file in _files_below(output / "view"))
-        notes.append(_about_view(logs, size))
+        notes.append(
+            f"view/ is inspect view with {counted(logs, 'log')}, whole ({size / 1e6:,.0f} MB). It"
+            f" needs a server on this computer: `{_SERVE}` in the folder of this report, then"
+            " http://127.0.0.1:8000/report.html."
+        )
     said += [f"{output}: {note}" for note in notes]
 
     def linked(sections: Sequence[Section], ranking: Ranking, place: int) -> list[Section]:
         own = Section("All answers", notes, [_answers_table(ranking, place)], 3, folded=True)
         made = []
         for section in (*sections[:-1], own, *sections[-1:]):  # the conditions are last
-            tables = [_with_links(table, ranking, place) for table in section.tables]
-            made.append(replace(section, tables=tables))
+            linked_tables = [_with_links(table, ranking, place) for table in section.tables]
+            made.append(replace(section, tables=linked_tables))
         return made
 
     first = board.rankings[0]
-    cards = model_cards(first, texts, lambda model: page_of(first, 1, model))
-    return replace(report_leaderboard(board, linked), cards=cards)
+    return replace(
+        report_leaderboard(board, linked),
+        cards=lambda: model_cards(first, texts, lambda model: page_of(first, 1, model)),
+    )
 
 
 def _write(
@@ -122,24 +132,32 @@ def _write(
     view = output / "view"
     earlier = _earlier(output)
     free = "view" in earlier or not (view.is_symlink() or view.exists())
+    if viewer and not free:
+        said.append(f"inspect view is not written: {view} is not as a report wrote it.")
     try:
         output.mkdir(parents=True, exist_ok=True)
         # Until all is written, the earlier answers stay.
         with TemporaryDirectory(prefix=".answers-", dir=output) as folder:
             draft = Path(folder)
             (draft / "answers").mkdir()
-            bundle = {}
-            if viewer and free:
-                bundle = _bundle(board, draft / "view", said)
-            if viewer and not free:
-                said.append(f"inspect view is not written: {view} is not as a report wrote it.")
+            bundle = _bundle(board, draft / "view", said) if viewer and free else {}
             names = _files(board, bundle, draft, said, texts)
             taken = [name for name in names if name not in earlier and (output / name).exists()]
             if taken:
                 raise InputError(
                     f"output: '{output}' holds {choices(taken)}, which no report wrote; move them"
                 )
-            _publish(draft, output, names, said, with_view=bool(bundle))
+            facts = {
+                "format": ANSWERS.format,
+                "schema_version": ANSWERS.version,
+                "files": names,
+                "view": _digest(draft / "view") if bundle else "",
+            }
+            said += remove_answers(output)
+            (output / ANSWERS.json).write_text(json.dumps(facts) + "\n", encoding="utf-8")
+            (output / "answers").mkdir(exist_ok=True)
+            for name in [*names, "view"] if bundle else names:
+                (draft / name).rename(output / name)
     except OSError as error:
         raise InputError(
             f"output: cannot write to '{output}': {error.strerror or error}"
@@ -147,61 +165,15 @@ def _write(
     return names, len(bundle)
 
 
-def _publish(
-    draft: Path, output: Path, names: Sequence[str], said: list[str], *, with_view: bool
-) -> None:
-    """Put files that are complete in the place of those of an earlier report."""
-    digest = ""
-    if with_view:
-        digest = _digest(draft / "view")
-    said += remove_answers(output)
-    facts = {
-        "format": ANSWERS.format,
-        "schema_version": ANSWERS.version,
-        "files": names,
-        "view": digest,
-    }
-    (output / ANSWERS.json).write_text(json.dumps(facts) + "\n", encoding="utf-8")
-    (output / "answers").mkdir(exist_ok=True)
-    for name in [*names, "view"] if with_view else names:
-        (draft / name).rename(output / name)
-
-
-def _notes(names: Sequence[str], rows: int, others: int) -> list[str]:
-    """Sentences on the files of answers, and on the answers that are not in them."""
-    tables = [name for name in names if "/" not in name]
-    notes = [f"{counted(rows, 'answer')}: {', '.join(tables)}; open report.html to read them."]
-    if others > 0:
-        notes.append(
-            "Left out, because they do not count in any ranking:"
-            f" {counted(others, 'other answer')}."
-        )
-    return notes
-
-
-def _about_view(logs: int, size: int) -> str:
-    return (
-        f"view/ is inspect view with {counted(logs, 'log')}, whole ({size / 1e6:,.0f} MB). It"
-        f" needs a server on this computer: `{_SERVE}` in the folder of this report, then"
-        " http://127.0.0.1:8000/report.html."
-    )
-
-
 def _answers_table(ranking: Ranking, place: int) -> Table:
     """Number and lowest score of each model's answers, with a link to the worst ones."""
-    stats = ranking.answers.groupby("model")[FINAL].agg(["size", "min"]).loc[list(ranking.names)]
-    columns = {
-        "Model": ranking.names,
-        "Answers": stats["size"],
-        "Lowest score": stats["min"],
-        "Worst": "ten worst",
-    }
+    stats = ranking.answers.groupby("model")[FINAL].agg(["size", "min"]).loc[ranking.names]
+    data = stats.set_axis(["Answers", "Lowest score"], axis=1).assign(Worst="ten worst")
     formats: dict[str, Format] = {"Answers": number(0), "Lowest score": number(2), "Worst": str}
-    links = {
-        (row, "Worst"): f"{page_of(ranking, place, name)}#worst"
-        for row, name in enumerate(ranking.names)
-    }
-    return Table(pd.DataFrame(columns), formats, links=links)
+    links = {}
+    for row, name in enumerate(ranking.names):
+        links[row, "Worst"] = f"{page_of(ranking, place, name)}#worst"
+    return Table(data.reset_index(names="Model"), formats, links=links)
 
 
 def remove_answers(output: Path) -> list[str]:
@@ -214,11 +186,9 @@ def remove_answers(output: Path) -> list[str]:
         return []
     size = 0
     with TemporaryDirectory(prefix=".answers-", dir=output) as folder:  # a bundle is whole, or gone
-        moved = [
-            (output / name).rename(Path(folder) / str(place)) for place, name in enumerate(earlier)
-        ]
-        for path in moved:
-            size += len(_files_below(path)) or 1
+        for place, name in enumerate(earlier):
+            moved = (output / name).rename(Path(folder) / str(place))
+            size += len(_files_below(moved)) or 1
     with suppress(OSError):  # it may hold other files
         (output / "answers").rmdir()
     said = [f"{output}: removed the answers of the earlier report ({counted(size, 'file')})."]
@@ -278,8 +248,11 @@ def page_of(ranking: Ranking, place: int, model: str, key: str = ALL) -> str:
         key = ranking.columns.cells[groups.index(group)]
     cell = key if key in ranking.columns.cells else ""
     title = _name(f"{ranking.short[model]} {cell}", f"{place}/{model}/{cell}")
-    anchor = "" if cell or key == ALL else f"#{_name(group) if group in groups else 'all'}"
-    return f"answers/{place}-{title}.html{anchor}"
+    page = f"answers/{place}-{title}.html"
+    if cell or key == ALL:
+        return page
+    anchor = _name(group) if group in groups else "all"
+    return f"{page}#{anchor}"
 
 
 def _name(text: str, of: str = "") -> str:
@@ -291,33 +264,28 @@ def _name(text: str, of: str = "") -> str:
 
 def _with_links(table: Table, ranking: Ranking, place: int) -> Table:
     """The table with links from models, and from means of intents and languages, to answers."""
-    names = {name: name for name in ranking.names}
-    names |= {short: name for name, short in ranking.short.items()}
     columns = ranking.columns
-    linked = (*columns.groups, *columns.parts, *columns.languages, *columns.cells)
-    keys = {key: key for key in linked} | {"Model": ALL, "model": ALL}
-    head = next((name for name in ("Model", "model") if name in table.data), "")
-    links = _best_links(table, ranking, place)
-    for row, model in enumerate(table.data.get(head, ())):
-        for column in map(str, table.data):
-            if model in names and column in keys:
-                links[row, column] = page_of(ranking, place, names[model], keys[column])
-    return replace(table, links={**links, **table.links})
-
-
-def _best_links(table: Table, ranking: Ranking, place: int) -> dict[tuple[int, str], str]:
-    """Links from the cells of the table of the best models, which has no column of models."""
-    if "" not in table.data or "Questions of" not in table.data:
-        return {}
-    groups = {"All": ALL} | {ranking.title(group): group for group in ranking.columns.groups}
     links = {}
-    for row, title in enumerate(table.data["Questions of"]):
-        for language in table.data.columns[1:]:
-            key = column_key(groups[title], language)
-            if ranking.question_counts.get(key):
-                best = ranking.best_in[key].model
-                links[row, language] = page_of(ranking, place, best, key)
-    return links
+    if list(table.data)[:2] == ["Questions of", ""]:  # the best models, one row for each intent
+        for row, group in enumerate((ALL, *columns.groups)):
+            for language in table.data.columns[1:]:
+                key = column_key(group, language)
+                if ranking.question_counts.get(key):
+                    best = ranking.best_in[key].model
+                    links[row, language] = page_of(ranking, place, best, key)
+    names = dict(zip(ranking.names, ranking.names, strict=True))
+    for name, short in ranking.short.items():
+        names[short] = name
+    linked = {*columns.groups, *columns.parts, *columns.languages, *columns.cells}
+    for head in {"Model", "model"} & set(table.data):
+        for row, shown in enumerate(table.data[head]):
+            model = names.get(shown)
+            if model is None:
+                continue
+            links[row, head] = page_of(ranking, place, model)
+            for column in linked & set(table.data):
+                links[row, column] = page_of(ranking, place, model, column)
+    return replace(table, links={**links, **table.links})
 
 
 # --- files ---
@@ -350,12 +318,13 @@ def _files(
                 table = _with_texts(ranking, place, model, said)
                 if place == 1:
                     texts[model] = extreme_answers(table)
-                first = ["block", "model", "id", "epoch", *_TEXTS, FINAL, *table]
-                written = table[[name for name in dict.fromkeys(first) if name not in _NOT_WRITTEN]]
+                first = ["block", "model", "id", "epoch", *_TEXTS, FINAL]
+                others = table.columns.difference([*first, *_NOT_WRITTEN], sort=False)
+                written = table[[*first, *others]]
                 records = plain(written.to_dict("records"))
-                lines.writelines(
-                    json.dumps(record, ensure_ascii=False) + "\n" for record in records
-                )
+                for record in records:
+                    lines.write(json.dumps(record, ensure_ascii=False))
+                    lines.write("\n")
                 if arrow:
                     for column in _BY_JUDGE:
                         written[column] = [json.dumps(record[column]) for record in records]
@@ -374,18 +343,16 @@ def _files(
 
 def _with_texts(ranking: Ranking, place: int, model: str, said: list[str]) -> pd.DataFrame:
     """Answers of a model, the worst first, with texts of their logs: asked, answered and judged."""
-    table = ranking.answers[ranking.answers["model"] == model].sort_values(
-        [FINAL, "question", "epoch"], kind="stable"
-    )
+    own = ranking.answers[ranking.answers["model"] == model]
+    table = own.sort_values([FINAL, "question", "epoch"], kind="stable")
     texts = _texts_of(map(str, table["log"].unique()), said)
     keys = list(zip(table["log"], table["question"], table["epoch"], strict=True))
     pages = []
     for cell, key in zip(table["group"] + "/" + table["language"], keys, strict=True):
         anchor = _name(key[1], str(key[1:]))
         pages.append(f"{page_of(ranking, place, model, cell)}#{anchor}")
-    table = table.rename(columns={"question": "id"}).assign(
-        block=place, location=table["log"], page=pages
-    )
+    table = table.rename(columns={"question": "id"})
+    table = table.assign(block=place, location=table["log"], page=pages)
     table["log"] = table["log"].map(short_name)
     table[list(_TEXTS)] = [texts.get(key, [""] * len(_TEXTS)) for key in keys]
     return table
@@ -401,19 +368,19 @@ def _texts_of(logs: Iterable[str], said: list[str]) -> dict[tuple[str, str, int]
             said.append(f"Texts of its answers are missing: {about_damaged(log, error)}")
             continue
         for sample in samples:
+            score = last_judgement(sample)
+            target = sample.target
+            found = (
+                text_of(sample),
+                sample.output.completion if sample.output.choices else "",
+                target if isinstance(target, str) else "\n".join(target),
+                score.reason if score else "",
+                score.explanation if score else "",
+                sample.uuid,
+            )
             key = (log, whole_characters(str(sample.id)), sample.epoch)
-            texts[key] = [whole_characters(text or "") for text in _texts(sample)]
+            texts[key] = [whole_characters(text or "") for text in found]
     return texts
-
-
-def _texts(sample: EvalSample) -> tuple[str | None, ...]:
-    score = last_judgement(sample)
-    answer = sample.output.completion if sample.output.choices else ""
-    target = sample.target
-    reference = target if isinstance(target, str) else "\n".join(target)
-    reason = score.reason if score else ""
-    explanation = score.explanation if score else ""
-    return text_of(sample), answer, reference, reason, explanation, sample.uuid
 
 
 # --- pages ---
@@ -457,7 +424,8 @@ def _pages(
         answers = part.to_dict("records")
         for row in answers:
             log = bundle.get(row["location"], "")
-            route = [quote(str(part), safe="") for part in (log, row["id"], row["epoch"])]
+            parts_of_route = (log, str(row["id"]), str(row["epoch"]))
+            route = [quote(part, safe="") for part in parts_of_route]
             row["view"] = log and _VIEW.format(*route)
         yield (
             page_of(ranking, place, model, key),

@@ -44,7 +44,7 @@ def model_cards(
         own = ranking.answers[ranking.answers["model"] == name]
         rows = texts.get(name, _without_texts(own))
         excerpts = [_excerpt(ranking, row) for row in rows.to_dict("records")]
-        worst = _worst_of(len(excerpts))
+        worst = min(_EACH, (len(excerpts) + 1) // 2)
         line = [f"mean {_MEAN(mean)}", counted(len(own), "answer")]
         if len(ranking.names) > 1:
             line.insert(0, f"rank {rank}")
@@ -77,32 +77,21 @@ def extreme_answers(answers: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([scored.head(_EACH), scored.tail(_EACH)])
 
 
-def _worst_of(count: int) -> int:
-    """How many of a model's shown answers are among its worst."""
-    return min(_EACH, (count + 1) // 2)
-
-
 def _excerpt(ranking: Ranking, row: Mapping[Any, Any]) -> Excerpt:
-    kind = [ranking.titles[row["group"]], ranking.titles[row["language"]]]
-    return Excerpt(
-        score=_MEAN(row[FINAL]),
-        about=", ".join(kind),
-        question=_shortened(str(row["question"] or row["id"]), _QUESTION),
-        answer=_shortened(str(row["answer"]), _ANSWER),
-        criteria=_criteria(ranking, row),
-        reason=visible(reason_of(str(row["explanation"]))),
-        link=str(row["page"]),
-    )
-
-
-def _criteria(ranking: Ranking, row: Mapping[Any, Any]) -> str:
-    """The scores by criterion, those that there are."""
     scores = []
     for name in ranking.criteria:
         column = CRITERION + name
         if pd.notna(row.get(column)):
             scores.append(f"{ranking.titles[column]} {row[column]:g}")
-    return ", ".join(scores)
+    return Excerpt(
+        score=_MEAN(row[FINAL]),
+        about=f"{ranking.titles[row['group']]}, {ranking.titles[row['language']]}",
+        question=_shortened(str(row["question"] or row["id"]), _QUESTION),
+        answer=_shortened(str(row["answer"]), _ANSWER),
+        criteria=", ".join(scores),
+        reason=visible(reason_of(str(row["explanation"]))),
+        link=str(row["page"]),
+    )
 
 
 def _shortened(text: str, most: int) -> str:
@@ -166,7 +155,8 @@ def _judge_reason(judgement: str) -> str:
 def _reason_in(text: str) -> str:
     """What a text says as a reason, on one line."""
     lines = [line for line in text.splitlines() if not _NO_REASON.match(line.strip())]
-    return " ".join(_BOLD.sub(r"\1", " ".join(lines)).split())
+    plain = _BOLD.sub(r"\1", " ".join(lines))
+    return " ".join(plain.split())
 
 
 def _plain(text: str) -> str:
@@ -179,4 +169,5 @@ def _marked(line: str) -> str:
     heading = _HEADING.fullmatch(line)
     if heading is not None:
         return f"<b>{heading[1].replace('**', '')}</b>"
-    return _CODE.sub(r"<code>\1</code>", _BOLD.sub(r"<b>\1</b>", line))
+    bold = _BOLD.sub(r"<b>\1</b>", line)
+    return _CODE.sub(r"<code>\1</code>", bold)

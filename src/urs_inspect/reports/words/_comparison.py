@@ -1,7 +1,7 @@
 """Compared models -> sentences and tables of pairs, which several reports show."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 
 import numpy as np
@@ -19,6 +19,14 @@ from urs_inspect.reports._texts import (
 )
 from urs_inspect.reports.layout._tables import Table
 from urs_inspect.reports.numbers._comparison import BestOfColumn, ComparedModels, Comparison
+from urs_inspect.reports.numbers._conditions import (
+    SHARE,
+    Difference,
+    OtherPrompts,
+    OtherQuestions,
+    Reason,
+    Unlike,
+)
 from urs_inspect.reports.numbers._scores import ALL, DIGITS
 
 UNSCORED_ALERT = 0.02
@@ -34,19 +42,14 @@ _SEVERAL_BY_PANEL = (
     " whole panel, so that no model gains by a strict judge that failed; in the worst case each"
     " score that a judge did not give counts against the better model."
 )
-_MOST_NAMED = 4
-"""Most models that a cell with the best of a column names."""
-_MOST_IN_CLAIM = 2
-"""Most models that a claim names as not distinguishable from the best."""
-
-
+_MOST_NAMED = 2
+"""Most models that a claim names as not distinguishable from the best, or as worse."""
 EXAMPLE = 0.3
 """Difference of means for which reports say how many questions show it."""
 _FEWEST_FOR_SPREAD = 6
 """Questions from which on their spread tells how many it takes."""
 _FEW = 30
 """Questions below which a number that rests on their spread has one significant digit, not two."""
-
 _SIGNIFICANT = {
     "significant": "yes",
     "depends on unscored answers": "depends",
@@ -64,7 +67,6 @@ def pairs_table(
 ) -> Table:
     """Comparisons, one row each, under a heading of what they are of."""
     short = compared.short
-    more = more or {}
     rows = [
         {
             group: title,
@@ -76,55 +78,40 @@ def pairs_table(
         }
         for title, pair in tests
     ]
-    formats: dict[str, Format] = {"Significant": str, "Difference": signed, "p (Holm)": p_value}
-    data = pd.DataFrame(rows).assign(**more)
-    columns = []
-    if rows:
-        columns = [column for column in map(str, data) if column]
-    return Table(data, formats | dict.fromkeys(more, str), shown=columns)
+    data = pd.DataFrame(rows).assign(**(more or {}))
+    if not group:
+        data = data.drop(columns="", errors="ignore")
+    formats: dict[str, Format] = dict.fromkeys(["Significant", *(more or {})], str)
+    return Table(data, {**formats, "Difference": signed, "p (Holm)": p_value})
 
 
 def differences_table(compared: ComparedModels, block: int | None = None) -> Table:
     """Every comparison, for files: all pairs of models, or with the best model of a column."""
-    columns = (
-        "block",
-        "column",
-        "first",
-        "second",
-        "difference",
-        "low",
-        "high",
-        "p",
-        "p_holm",
-        "p_worst",
-        "verdict",
-    )
     rows = []
     for key, pairs in compared.comparisons.items():
         for pair in pairs:
-            rows.append(
-                (
-                    block,
-                    key,
-                    pair.first,
-                    pair.second,
-                    pair.difference.value,
-                    pair.difference.low,
-                    pair.difference.high,
-                    pair.p,
-                    pair.p_holm,
-                    pair.p_worst,
-                    pair.verdict,
-                    "; ".join(f"{name} ({count})" for name, count in pair.depends_on.items()),
-                    pair.difference.n,
-                    pair.error,
-                    compared.detectable(pair) if key == ALL else None,
-                )
-            )
-    data = pd.DataFrame(
-        rows, columns=[*columns, "depends_on", "n", "error", "detectable"], dtype=object
-    )
-    return Table(data if block else data.drop(columns="block"), name="differences", shown=())
+            row = {
+                "block": block,
+                "column": key,
+                "first": pair.first,
+                "second": pair.second,
+                "difference": pair.difference.value,
+                "low": pair.difference.low,
+                "high": pair.difference.high,
+                "p": pair.p,
+                "p_holm": pair.p_holm,
+                "p_worst": pair.p_worst,
+                "verdict": pair.verdict,
+                "depends_on": "; ".join(f"{name} ({n})" for name, n in pair.depends_on.items()),
+                "n": pair.difference.n,
+                "error": pair.error,
+                "detectable": compared.detectable(pair) if key == ALL else None,
+            }
+            rows.append(row)
+    data = pd.DataFrame(rows, dtype=object)
+    if block is None:
+        data = data.drop(columns="block", errors="ignore")
+    return Table(data, name="differences", shown=())
 
 
 MATRIX = (
@@ -138,26 +125,21 @@ MATRIX = (
 def difference_matrix(compared: ComparedModels, signed: Format) -> Table:
     """Each pair once: the difference above the diagonal, p-value and number of questions below."""
     names = compared.names
-    short = compared.short
-    place = {name: place for place, name in enumerate(names)}
-    cells = [[DASH] * len(place) for _ in place]
+    cells = pd.DataFrame(DASH, names, names)
     marked = []
     for pair in compared.comparisons[ALL]:
-        row, column = sorted((place[pair.first], place[pair.second]))
-        difference = pair.difference
-        if row != place[pair.first]:
-            difference = -pair.difference
-        tested = f"p {p_value(pair.p_holm)}"
-        if not pair.significant:
-            tested = _SIGNIFICANT.get(pair.verdict, tested)
+        row, column = sorted((pair.first, pair.second), key=names.index)
+        difference = pair.difference if row == pair.first else -pair.difference
         if difference.n:
-            cells[row][column] = signed(difference)
-            cells[column][row] = f"{tested} ({difference.n:,})"
+            tested = f"p {p_value(pair.p_holm)}"
+            if not pair.significant:
+                tested = _SIGNIFICANT.get(pair.verdict, tested)
+            cells.loc[row, column] = signed(difference)
+            cells.loc[column, row] = f"{tested} ({difference.n:,})"
         if pair.significant:
-            marked += [(row, names[column]), (column, names[row])]
-    data = pd.DataFrame(cells, columns=names)
-    data.insert(0, "Model", [short[name] for name in names])
-    return Table(data, dict.fromkeys(names, str), headings=short, marked=marked)
+            marked += [(names.index(row), column), (names.index(column), row)]
+    cells.insert(0, "Model", [compared.short[name] for name in names])
+    return Table(cells, dict.fromkeys(names, str), headings=compared.short, marked=marked)
 
 
 def verdict_notes(compared: ComparedModels) -> list[str]:
@@ -234,10 +216,8 @@ def _unranked(compared: ComparedModels) -> list[str]:
     return notes
 
 
-def best_sentence(ranking: ComparedModels, key: str, most: int = _MOST_NAMED) -> str:
-    """Which model is best in a column, and which ones cannot be distinguished from it, of which at
-    most so many are named.
-    """
+def best_sentence(ranking: ComparedModels, key: str) -> str:
+    """Which model is best in a column, and which ones cannot be distinguished from it."""
     best = ranking.best_in[key]
     pairs = best.pairs
     short = ranking.short
@@ -248,13 +228,14 @@ def best_sentence(ranking: ComparedModels, key: str, most: int = _MOST_NAMED) ->
     if len(better) == len(pairs):
         return f"{name} is best, significantly better than {all_of(better)}."
     equal = [short[pair.second] for pair in pairs if round(pair.difference.value, DIGITS) == 0]
-    reasons = _why_none_is_best(ranking, best, equal, most)
     highest = "lowest" if ranking.lower_is_better else "highest"
+    beyond = "below" if ranking.lower_is_better else "above"
     mean = f"{listed([name, *equal])} share" if equal else f"{name} has"
     mean += f" the {highest} mean score"
     if better:
-        named = listed(better) if len(better) <= _MOST_IN_CLAIM else f"{len(better):,} others"
-        mean += f", significantly {_beyond(ranking)} {named}"
+        named = listed(better) if len(better) <= _MOST_NAMED else f"{len(better):,} others"
+        mean += f", significantly {beyond} {named}"
+    reasons = _why_none_is_best(ranking, best, equal, beyond)
     return f"No model is clearly best: {'; '.join([*reasons, mean])}."
 
 
@@ -267,13 +248,8 @@ def all_of(others: Sequence[str]) -> str:
     return f"all {len(others)} others"
 
 
-def _beyond(ranking: ComparedModels) -> str:
-    """Where a better mean lies."""
-    return "below" if ranking.lower_is_better else "above"
-
-
 def _why_none_is_best(
-    ranking: ComparedModels, best: BestOfColumn, equal: Sequence[str], most: int
+    ranking: ComparedModels, best: BestOfColumn, equal: Sequence[str], beyond: str
 ) -> list[str]:
     """Why the model with the best mean is not called the best, one clause for each reason.
 
@@ -291,17 +267,14 @@ def _why_none_is_best(
         by_verdict.setdefault(pair.verdict, []).append(ranking.short[pair.second])
     reasons = []
     unclear = [other for other in by_verdict.get("not distinguishable", []) if other not in equal]
-    if len(unclear) == len(pairs) > 1:
-        reasons.append(f"{name} cannot be distinguished from any other model")
-    elif len(unclear) == 1:
-        reasons.append(f"{name} and {unclear[0]} cannot be distinguished")
-    elif unclear:
-        reasons.append(f"{name} cannot be distinguished from {listed(unclear, 'or', most=most)}")
+    if unclear:
+        others = listed(unclear, "or", most=_MOST_NAMED)
+        reasons.append(f"{name} cannot be distinguished from {others}")
     if partly := by_verdict.get("not significant over all questions"):
         common = counted(over, f"common {ranking.noun}")
         reasons.append(
-            f"{name} is significantly {_beyond(ranking)} {listed(partly)} only over the {common},"
-            " not over all that were asked"
+            f"{name} is significantly {beyond} {listed(partly)} only over the {common}, not over"
+            " all that were asked"
         )
     if depends := by_verdict.get("depends on unscored answers"):
         lacking = dict.fromkeys(chain.from_iterable(pair.depends_on for pair in pairs))
@@ -315,21 +288,15 @@ def _why_none_is_best(
 
 def best_claim(compared: ComparedModels, signed: Format) -> str:
     """Which model is best, and how far it is ahead of the second."""
-    sentence = best_sentence(compared, ALL, most=_MOST_IN_CLAIM)
+    sentence = best_sentence(compared, ALL)
     pairs = compared.best_in[ALL].pairs
     if not pairs or not pairs[0].difference.n or round(pairs[0].difference.value, DIGITS) == 0:
         return sentence
     difference = signed(pairs[0].difference)
     if len(pairs) == 1 and pairs[0].significant:
         return f"{sentence.removesuffix('.')}: {difference}."
-    return f"{sentence} Ahead of {compared.short[pairs[0].second]}: {difference}."
-
-
-def ahead_of_next(compared: ComparedModels, signed: Format) -> list[str]:
-    """How far each model is ahead of the next of the ranked ones, with the interval."""
-    differences = {(pair.first, pair.second): pair.difference for pair in compared.comparisons[ALL]}
-    texts = [signed(differences.get(pair)) for pair in pairwise(compared.names)]
-    return [*("" if text == DASH else text for text in texts), ""]
+    first = compared.short[pairs[0].first]
+    return f"{sentence} {first} is ahead of {compared.short[pairs[0].second]}: {difference}."
 
 
 def screen_table(
@@ -340,20 +307,22 @@ def screen_table(
     Models that were compared with a baseline only, and a single model, have no ranks.
     """
     means = compared.means[ALL]
-    columns = {
-        "rank": ranks_text(compared.models),
-        "model": [compared.short[name] for name in compared.names],
-        "mean": [plain(mean.value) for mean in means],
-        f"{level_text(means[0].level)} interval": [
-            DASH if math.isnan(mean.low) else f"{plain(mean.low)} to {plain(mean.high)}"
-            for mean in means
-        ],
-        "ahead of the next": ahead_of_next(compared, signed),
-        **more,
-    }
-    ranked = int(compared.models["rank_from"].notna().sum())
-    if ranked < 2 or len(compared.comparisons[ALL]) < math.comb(ranked, 2):
-        del columns["rank"], columns["ahead of the next"]
+    columns: dict[str, Sequence[str]] = {}
+    ranked = len(compared.ranked)
+    has_ranks = ranked > 1 and len(compared.comparisons[ALL]) >= math.comb(ranked, 2)
+    if has_ranks:
+        columns["rank"] = ranks_text(compared.models)
+    columns["model"] = [compared.short[name] for name in compared.names]
+    columns["mean"] = [plain(mean.value) for mean in means]
+    columns[f"{level_text(means[0].level)} interval"] = [
+        DASH if math.isnan(mean.low) else f"{plain(mean.low)} to {plain(mean.high)}"
+        for mean in means
+    ]
+    if has_ranks:
+        pairs = {(pair.first, pair.second): pair.difference for pair in compared.comparisons[ALL]}
+        ahead = [signed(pairs.get(pair)) for pair in pairwise(compared.names)]
+        columns["ahead of the next"] = ["" if text == DASH else text for text in [*ahead, ""]]
+    columns |= more
     numbers = [name for name in columns if name not in ("rank", "model")]
     return Table(pd.DataFrame(columns), dict.fromkeys(numbers, str))
 
@@ -363,31 +332,23 @@ def best_text(ranking: ComparedModels, key: str) -> str:
     if not ranking.question_counts.get(key):
         return DASH
     best = ranking.best_in[key]
-    pairs = best.pairs
     short = ranking.short
-    mean = ranking.means[key][ranking.names.index(best.model)]
-    text = f"{short[best.model]} {mean.value:.2f} ({ranking.question_counts[key]:,})"
+    mean = ranking.mean(best.model, key).value
+    text = f"{short[best.model]} {mean:.2f} ({ranking.question_counts[key]:,})"
     if not best.testable:
-        return f"{text}: too few questions{_needed_text(ranking, key)}"
-    better = [short[pair.second] for pair in best.clear]
-    unclear = best.unclear
-    if not unclear:
-        largest = np.fmax([pair.p_holm for pair in pairs], [pair.p_worst for pair in pairs]).max()
+        needed = questions_to_tell(ranking, key)
+        about = "" if needed is None else f", about {needed:,} needed"
+        return f"{text}: too few questions{about}"
+    if not best.unclear:
+        largest = np.fmax.reduce([(pair.p_holm, pair.p_worst) for pair in best.pairs], axis=None)
         return f"{text}: significantly best, p {p_value(largest)}"
-    others = [short[pair.second] + (" (depends)" if pair.depends_on else "") for pair in unclear]
+    others = []
+    for pair in best.unclear:
+        others.append(short[pair.second] + (" (depends)" if pair.depends_on else ""))
+    text = f"{text} or {listed(others, 'or')}"
     if len(others) == 1:
-        return f"{text} or {others[0]}, p {p_value(unclear[0].p_holm)}"
-    if not better:
-        return f"{text} or any other"
-    if len(others) > max(_MOST_NAMED, len(better)):
-        return f"{text} or any other but {listed(better)}"
-    return f"{text} or {listed(others, 'or')}"
-
-
-def _needed_text(ranking: ComparedModels, key: str) -> str:
-    """How many questions of a column it takes to see a difference of `EXAMPLE`, if known."""
-    needed = questions_to_tell(ranking, key)
-    return "" if needed is None else f", about {needed:,} needed"
+        text += f", p {p_value(best.unclear[0].p_holm)}"
+    return text
 
 
 def questions_to_tell(ranking: ComparedModels, key: str) -> int | None:
@@ -403,17 +364,99 @@ def questions_to_tell(ranking: ComparedModels, key: str) -> int | None:
     needed = ranking.needed(pair, EXAMPLE, key)
     if needed is None or there < _FEWEST_FOR_SPREAD:
         return None
-    return _rounded(needed, digits=1 if there < _FEW else 2)
-
-
-def _rounded(number: int, digits: int) -> int:
-    """A number with so many significant digits."""
-    if number:
-        return round(number, digits - len(str(number)))
-    return 0
+    digits = 1 if there < _FEW else 2
+    return round(needed, digits - len(str(needed)))
 
 
 def unscored_text(part: float) -> str:
     """Share of answers without a score, with a mark where it is large."""
     text = f"{part:.1%}" if 0 < part < 0.1 else share(part)
     return f"{text} !" if part > UNSCORED_ALERT else text
+
+
+# --- what answers are compared, and how they were asked and judged ---
+
+_DIFFERENCES = {
+    "task": "Another task: {ours}, not {theirs}.",
+    "version": ("Another version of the task, whose scores do not compare: {ours}, not {theirs}."),
+    "content": "Other data: {ours}, not {theirs}.",
+    "rubric": "Another rubric: {ours}, not {theirs}.",
+    "panel": "Other judges: {ours}, not {theirs}.",
+    "references": "Other references: {ours}, not {theirs}.",
+}
+_WITHOUT = {"rubric": "not known", "panel": "none", "references": "those of the data"}
+"""Conditions that may be empty, in words."""
+
+
+def reasons_apart(reasons: Iterable[Reason]) -> list[str]:
+    """Why models are not compared with the first ones, one sentence for each reason."""
+    return [_reason_apart(reason) for reason in reasons]
+
+
+def _reason_apart(reason: Reason) -> str:
+    match reason:
+        case Difference(name):
+            without = _WITHOUT.get(name)
+            ours = reason.ours or without
+            theirs = reason.theirs or without
+            return _DIFFERENCES[name].format(ours=ours, theirs=theirs)
+        case OtherPrompts(kinds):
+            return (
+                f"Judged with other prompts: they differ for {kinds} of the kinds of cases that"
+                " both have."
+            )
+        case OtherQuestions():
+            return _few_in_common(reason)
+
+
+def _few_in_common(reason: OtherQuestions) -> str:
+    if not reason.common:
+        return (
+            "No question in common with the first ranking, which is over"
+            f" {counted(reason.first, 'question')}."
+        )
+    asked = f"Asked {reason.common:,} of the {reason.first:,} questions of the first ranking"
+    if SHARE * reason.common < reason.first:
+        return f"{asked}, fewer than half."
+    return (
+        f"{asked}; all together would be ranked over fewer than half of the {reason.most:,} that"
+        f" {reason.model} was asked."
+    )
+
+
+def epoch_notes(ratings: int, file: str) -> list[str]:
+    """That ratings of a file do not say which answer they are about; none if all do."""
+    if not ratings:
+        return []
+    return [
+        f"{counted(ratings, 'rating')} of {file} without an epoch, about questions that were"
+        " answered several times: compared with the mean score over epochs."
+    ]
+
+
+def unlike_notes(unlike: Unlike) -> list[str]:
+    """How models were not asked and judged alike, one sentence each."""
+    notes = []
+    if unlike.structured:
+        shares = ", ".join(f"{model} {percent} %" for model, percent in unlike.structured.items())
+        notes.append(
+            "Judged with structured output in part: the same judge may score otherwise with it than"
+            f" without. Share of judgements with it: {shares}. Judge all models with `-T"
+            " structured=false`, or all with `true`, to compare them alike."
+        )
+    if unlike.attempted:
+        attempted = ", ".join(f"{model} {count:,}" for model, count in unlike.attempted.items())
+        notes.append(
+            f"Ranked over the {counted(unlike.common, 'question')} that all"
+            f" {len(unlike.attempted)} models attempted; attempted were: {attempted}. Leave out the"
+            " log of a model that attempted few to rank the others over more."
+        )
+    return notes
+
+
+def cluster_note(
+    what: str, clusters: int, consequence: str = "all intervals and tests are over clusters"
+) -> str:
+    """Of how many clusters the questions, or cases, are, and what follows."""
+    number = counted(clusters, "cluster")
+    return f"The {what} come from {number}, such as their users: {consequence}."

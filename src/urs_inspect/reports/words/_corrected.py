@@ -20,8 +20,7 @@ from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._comparison import ComparedModels
 from urs_inspect.reports.numbers._corrected import FEWEST_RATED, CorrectedMeans, FromAll
 from urs_inspect.reports.numbers._scores import ALL, DIGITS
-from urs_inspect.reports.words._comparison import all_of
-from urs_inspect.reports.words._notes import epoch_notes
+from urs_inspect.reports.words._comparison import all_of, epoch_notes
 
 CORRECTED = "Corrected by people"
 """Heading of the means and of the section about them."""

@@ -49,7 +49,7 @@ from urs_inspect.reports.numbers._crossval import (
     rows_of,
     with_holm,
 )
-from urs_inspect.reports.words._notes import cluster_note
+from urs_inspect.reports.words._comparison import cluster_note
 from urs_inspect.stats._bootstrap import LEVEL, SEED, Resampling
 
 CROSSVAL = ReportKind(
@@ -209,7 +209,7 @@ def crossval_report(
         sections.append(_runs_section(runs, preference))
     if skipped:
         sections.append(Section("Skipped", skipped))
-    sections += [Section("Method", _method(how, bool(grids))), Section("Logs", logs, appendix=True)]
+    sections.append(Section("Method", _method(how, bool(grids))))
     about = {
         **vars(how),
         "command": command,
@@ -225,6 +225,7 @@ def crossval_report(
         {**about, "grids": facts, "runs": runs_facts},
         figures,
         first=_screen(grids, orders_of_grids, simulated),
+        appendix=lambda: [Section("Logs", logs)],
     )
 
 

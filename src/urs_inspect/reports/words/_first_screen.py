@@ -1,22 +1,29 @@
-"""The answer of a leaderboard on one screen."""
+"""The answer of a leaderboard on one screen: the claim, what must be known before it is believed,
+what it rests on, and what else was found.
+"""
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
 from urs_inspect._util import counted
-from urs_inspect.reports._texts import DASH, UNKNOWN, listed, money, number
+from urs_inspect.reports._texts import UNKNOWN, listed, money, number, p_value, share
 from urs_inspect.reports.layout._tables import SIMULATED_SCREEN, FirstScreen, Table
-from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
+from urs_inspect.reports.numbers._answers import judge_scores
+from urs_inspect.reports.numbers._leaderboard import AboutAnswers, Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.reports.words._comparison import (
     ALERT,
     EXAMPLE,
     UNSCORED_ALERT,
     best_claim,
-    best_sentence,
+    cluster_note,
+    missing_notes,
     questions_to_tell,
     screen_table,
+    unlike_notes,
 )
 from urs_inspect.reports.words._corrected import (
     corrected_headline,
@@ -25,65 +32,64 @@ from urs_inspect.reports.words._corrected import (
 )
 from urs_inspect.reports.words._judge_checks import CHECKS, failed_sentence
 from urs_inspect.reports.words._lengths import times_text
-from urs_inspect.reports.words._notes import first_cautions, more_cautions, ranking_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats._power import POWER
 
 _MEAN = number(2)
 _SIGNED = number(2, sign=True)
 _TOO_FEW = "too few questions to find a best model"
-_WAY = "--only intents"
 _PRICES = "urs-inspect report --prices FILE"
+_FEWEST = 10
+"""Fewest scores of a judge after which a warning says that they are all alike."""
+_TOP_SHARE = 0.98
+"""Share of top marks from which on a judge can hardly tell answers apart."""
+_EQUAL_SHARE = 0.1
+"""Share of equal answers of two models from which on a report names them."""
 
 
 def leaderboard_screen(board: Leaderboard) -> FirstScreen:
     """The answer of a leaderboard: that of its first ranking."""
     ranking = board.rankings[0]
-    several = ranking.models["rank_from"].notna().sum() > 1
-    others = len(board.rankings) - 1
-    basis = [_basis(ranking)]
+    claim, *findings = claims(ranking)
     ways = []
-    if others:
-        more = counted(others, "more ranking")
+    if len(board.rankings) > 1:
+        more = counted(len(board.rankings) - 1, "more ranking")
         ways.append(f"{more}, of runs that cannot be compared with this one: --all.")
-    basis += [*_total_cost(ranking), *ranking_notes(ranking)]
-    findings: list[str] = []
-    rest: list[str] = []
-    if several:
-        findings, rest = _findings(ranking)
-    warnings = _warnings(ranking)
-    kept = 1 if failed_sentence(ranking) else 0
-    if board.simulated:
-        kept += 1
-        warnings.insert(0, SIMULATED_SCREEN)
+    if len(ranking.ranked) > 1 and not findings:
+        findings = [*_best_of_intents(ranking), *_needed(ranking)]
+    failed = failed_sentence(ranking)
+    first = [SIMULATED_SCREEN] if board.simulated else []
+    if failed:
+        first.append(failed)
     return FirstScreen(
-        _claim(ranking),
-        warnings,
-        basis,
+        claim,
+        [*first, *_warnings(ranking)],
+        [rests_on(ranking), *_total_cost(ranking), *ranking_notes(ranking)],
         _table(ranking),
         findings,
-        _commands(ranking),
+        _commands(ranking, failed),
         ways,
-        rest,
-        kept,
+        len(first),
     )
 
 
+def claims(ranking: Ranking) -> list[str]:
+    """Which model is best and how far it is ahead: by people's ratings, if they can tell, and by
+    the judge's scores.
+    """
+    judged = _claim(ranking)
+    if ranking.trusted is None:
+        return [judged]
+    by_people = corrected_headline(ranking.trusted, ranking.short)
+    return [by_people, f"By the judge's scores alone: {judged}"]
+
+
 def _claim(ranking: Ranking) -> str:
-    """The best model, and how far it is ahead; the mean of a single one."""
-    by_people = ranking.trusted
-    if by_people is not None:
-        return corrected_headline(by_people, ranking.short)
-    return mean_of_one(ranking) or best_claim(ranking, _SIGNED)
-
-
-def mean_of_one(ranking: Ranking) -> str:
-    """The mean of the only model that has a score; empty where several have."""
     scored = ranking.with_mean
+    if len(scored) > 1:
+        return best_claim(ranking, _SIGNED)
     if not scored:
         return "No model has a score."
-    if len(scored) > 1:
-        return ""
     over = ""
     if ranking.questions < ranking.asked:
         over = f" over {ranking.questions:,} of {counted(ranking.asked, 'question')}"
@@ -92,43 +98,65 @@ def mean_of_one(ranking: Ranking) -> str:
 
 
 def _warnings(ranking: Ranking) -> list[str]:
-    failed = failed_sentence(ranking)
-    warnings = [failed] if failed else []
-    warnings += [*first_cautions(ranking), *more_cautions(ranking)]
+    warnings = [*first_cautions(ranking), *more_cautions(ranking)]
     if ranking.corrected is not None:
         warnings += corrected_warnings(ranking.corrected, ranking)
-    if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
-        warnings.append(ALERT)
-    return warnings
+    return [*warnings, *alerts(ranking)]
 
 
-def _basis(ranking: Ranking) -> str:
-    """Over which questions, scored by whom."""
+def alerts(ranking: Ranking) -> list[str]:
+    """That many answers have no score, or none of some judge of the panel."""
+    models = ranking.models
+    if not (models["unscored_share"] > UNSCORED_ALERT).any():
+        return []
+    if models["unscored"].any():
+        return [ALERT]
+    return [f"! More than {UNSCORED_ALERT:.0%} of the scores of the panel's judges are missing."]
+
+
+def rests_on(ranking: Ranking) -> str:
+    """Over which questions a ranking is, and who scored them."""
     over = counted(ranking.questions, "question")
     if ranking.questions < ranking.asked:
         over = f"{ranking.questions:,} of the {counted(ranking.asked, 'question')} asked"
-    counts = ranking.question_counts
-    languages = ranking.columns.languages
-    by_language = [
-        f"{ranking.title(name)} {counts[name]:,}" for name in languages if name in counts
-    ]
-    if len(by_language) < 2:
-        by_language = [ranking.title(name) for name in languages]
+    languages = []
+    for key in ranking.columns.languages:
+        language = ranking.title(key)
+        if len(ranking.columns.languages) > 1:
+            language += f" {ranking.question_counts[key]:,}"
+        languages.append(language)
     judges = "no judge"
     if ranking.conditions.judges:
         judges = listed(ranking.conditions.judges)
-    basis = f"{over} ({', '.join(by_language)}), {LOWEST} to {HIGHEST} by {judges}"
+    mix = ""
     if ranking.traffic is not None:
-        return f"{basis}, weighted by the mix of {ranking.traffic.source}."
-    return f"{basis}."
+        mix = f", weighted by the mix of {ranking.traffic.source}"
+    return f"{over} ({', '.join(languages)}), {LOWEST} to {HIGHEST} by {judges}{mix}."
 
 
 def _table(ranking: Ranking) -> Table:
     """The models; with people's ratings, by the means that these correct."""
-    corrected = ranking.trusted
-    if corrected is None:
-        return screen_table(ranking, _MEAN, _SIGNED, {**_costs(ranking), **_lengths(ranking)})
-    return corrected_screen_table(corrected, ranking, "judge's mean")
+    if ranking.trusted is not None:
+        return corrected_screen_table(ranking.trusted, ranking, "judge's mean")
+    models = ranking.models
+    more: dict[str, Sequence[str]] = {}
+    if models["cost"].notna().any():
+        texts = map(money, cost_of_1000(models))
+        more["1,000 answers"] = ["no price" if text == UNKNOWN else text for text in texts]
+    if has_lengths(ranking):
+        more["length, first = 1"] = list(map(times_text, models["length_ratio"]))
+    return screen_table(ranking, _MEAN, _SIGNED, more)
+
+
+def has_lengths(ranking: Ranking) -> bool:
+    """Whether there are lengths to compare with those of the first model."""
+    ratios = ranking.models["length_ratio"]
+    return len(ratios) > 1 and bool(ratios.notna().any())
+
+
+def cost_of_1000(models: pd.DataFrame) -> "pd.Series[float]":
+    """What 1,000 answers of each model cost, US dollars."""
+    return (1000 * models["cost"] / models["answers"]).astype(float)
 
 
 def _total_cost(ranking: Ranking) -> Iterator[str]:
@@ -149,58 +177,25 @@ def _total_cost(ranking: Ranking) -> Iterator[str]:
         yield f"Cost: {total}, judges included."
 
 
-def _costs(ranking: Ranking) -> dict[str, Sequence[str]]:
-    """A column with what 1,000 answers cost, if that is known of any model."""
-    models = ranking.models
-    costs = [1000 * float(cost) for cost in models["cost"] / models["answers"]]
-    if np.isnan(costs).all():
-        return {}
-    texts = [money(cost) for cost in costs]
-    return {"1,000 answers": ["no price" if text == UNKNOWN else text for text in texts]}
+# --- what else was found ---
 
 
-def _lengths(ranking: Ranking) -> dict[str, Sequence[str]]:
-    """A column with how many times as long each model's answers are as those of the first."""
-    ratios = ranking.models["length_ratio"]
-    if len(ratios) < 2 or ratios.isna().all():
-        return {}
-    texts = map(times_text, ratios)
-    return {"length": [text if text == DASH else f"{text}×" for text in texts]}
-
-
-def _findings(ranking: Ranking) -> tuple[list[str], list[str]]:
-    """The best for each intent, one sentence for those of which the same is true; and of each, the
-    line that stands for it and the later ones.
-    """
-    if ranking.trusted is not None:
-        return [f"By the judge's scores alone: {best_sentence(ranking, ALL)}"], []
-    found: dict[str, list[str]] = {}
-    for group in ranking.columns.groups:
-        found.setdefault(_best(ranking, group), []).append(ranking.title(group))
-    every = len(ranking.columns.groups)
-    known = sorted(found.items(), key=lambda item: (item[0] == _TOO_FEW, -len(item[1])))
+def _best_of_intents(ranking: Ranking) -> list[str]:
+    """The best for each intent, one sentence for those of which the same is true."""
+    groups = ranking.columns.groups
+    titles: dict[str, list[str]] = {}
+    for group in groups:
+        titles.setdefault(_best(ranking, group), []).append(ranking.title(group))
     findings = []
-    rest = []
-    left = every
-    for best, titles in known:
-        more = " more" if left < every else ""
-        languages = ""
-        if len(ranking.columns.languages) > 1:
-            languages = ", and each language"
-        rest.append(f"{_intents(ranking, left, more)}{languages}: {_WAY}.")
-        left -= len(titles)
-        if len(titles) == every > 1:
-            findings.append(f"In each of the {_intents(ranking, every)}: {best}.")
-        else:
-            findings.append(f"{', '.join(titles)}: {best}.")
-    return [*findings, *_needed(ranking)], rest
-
-
-def _intents(ranking: Ranking, number: int, more: str = "") -> str:
-    """So many intents, or groups of intents, where one counts under another, as API does."""
-    if ranking.columns.parts:
-        return f"{number}{more} {'group' if number == 1 else 'groups'} of intents"
-    return f"{number}{more} {'intent' if number == 1 else 'intents'}"
+    most_first = sorted(titles.items(), key=lambda item: -len(item[1]))
+    for best, named in sorted(most_first, key=lambda item: item[0] == _TOO_FEW):
+        of_which = ", ".join(named)
+        if len(named) == len(groups) > 1:
+            # Several intents may count under one group, as API does.
+            kind = "groups of intents" if ranking.columns.parts else "intents"
+            of_which = f"In each of the {len(groups)} {kind}"
+        findings.append(f"{of_which}: {best}.")
+    return findings
 
 
 def _best(ranking: Ranking, group: str) -> str:
@@ -227,38 +222,33 @@ def _needed(ranking: Ranking) -> Iterator[str]:
             f"To detect a true difference of {EXAMPLE} between {names} with {POWER:.0%} power takes"
             f" about {counted(needed, 'question')}."
         )
-    by_group = {}
-    for group in ranking.columns.groups:
-        takes = questions_to_tell(ranking, group)
-        if takes is not None:
-            by_group[group] = takes
-    if by_group:
-        there = _range_text([ranking.question_counts[group] for group in by_group])
-        takes_text = _range_text(list(by_group.values()))
-        intent = "one intent"
-        has = "each has"
-        if len(by_group) == 1:
-            intent = ranking.title(next(iter(by_group)))
-            has = "it has"
-        yield (
-            f"To detect {EXAMPLE} within {intent} takes about {takes_text} questions;"
-            f" {has} {there}."
-        )
+    of_groups = [questions_to_tell(ranking, group) for group in ranking.columns.groups]
+    takes = [questions for questions in of_groups if questions is not None]
+    if takes:
+        least = f"{min(takes):,}"
+        most = f"{max(takes):,}"
+        about = least if least == most else f"{least} to {most}"
+        yield f"To detect {EXAMPLE} within one intent takes about {about} of its questions."
 
 
-def _range_text(counts: Sequence[int]) -> str:
-    """The lowest and the highest of some counts."""
-    low = min(counts)
-    high = max(counts)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+def _commands(ranking: Ranking, failed: str) -> list[tuple[str, str]]:
+    """What was not checked of the judge, with a command that checks some of it; `failed` is a
+    warning that names what was not checked.
+    """
+    facts = [fact for fact in ranking.judge_checks if fact.command]
+    if not facts:
+        return []
+    fact = min(facts, key=lambda fact: "urs_probe" not in fact.command)  # the cheapest first
+    purpose = f"To check {CHECKS[fact.check]}"
+    if not failed:
+        purpose = f"{_not_checked(ranking)} {purpose}"
+    return [(purpose, fact.command)]
 
 
-def _judge(ranking: Ranking) -> str:
-    """What was not checked of the judge; empty without a judge or if everything was."""
+def _not_checked(ranking: Ranking) -> str:
+    """What was not checked of the judge."""
     facts = ranking.judge_checks
     unchecked = dict.fromkeys(fact.check for fact in facts if fact.verdict == "not checked")
-    if not ranking.conditions.judges or not unchecked:
-        return ""
     names = [CHECKS[check] for check in unchecked]
     if "people" in unchecked and "labels" in unchecked:
         others = [CHECKS[check] for check in unchecked if check not in ("people", "labels")]
@@ -266,13 +256,131 @@ def _judge(ranking: Ranking) -> str:
     return f"Not checked of the judge: {listed(names)}."
 
 
-def _commands(ranking: Ranking) -> list[tuple[str, str]]:
-    """What was not checked of the judge, with a command that checks some of it."""
-    facts = [fact for fact in ranking.judge_checks if fact.command]
-    if not facts:
-        return []
-    fact = min(facts, key=lambda fact: "urs_probe" not in fact.command)  # the cheapest first
-    purpose = f"To check {CHECKS[fact.check]}"
-    if not failed_sentence(ranking):  # which says what was not checked
-        purpose = f"{_judge(ranking)} {purpose}"
-    return [(purpose, fact.command)]
+# --- warnings ---
+
+
+def first_cautions(ranking: Ranking) -> list[str]:
+    """What is said before anything else: judges whose scores are all alike."""
+    sentences = []
+    for judge, scores in judge_scores(ranking.answers).items():
+        given = scores.dropna()
+        top = int((given == HIGHEST).sum())
+        if len(given) < _FEWEST:
+            continue
+        if given.nunique() == 1:
+            sentences.append(
+                f"THE JUDGE {judge} GAVE ALL {len(given):,} ANSWERS THE SAME SCORE,"
+                f" {given.iloc[0]:g}: it does not tell answers apart."
+            )
+        elif top >= _TOP_SHARE * len(given):
+            sentences.append(
+                f"THE JUDGE {judge} GAVE {top:,} OF {len(given):,} ANSWERS"
+                f" ({share(top / len(given))}) THE TOP MARK, {HIGHEST}: it hardly tells answers"
+                " apart."
+            )
+    return sentences
+
+
+def more_cautions(ranking: Ranking) -> list[str]:
+    """What is said right after the headline: self-judging, equal answers, leads of one intent."""
+    return [*_self_judged(ranking), *_equal_answers(ranking), *_leads_of_one_intent(ranking)]
+
+
+def _self_judged(ranking: Ranking) -> Iterator[str]:
+    shares = ranking.models["self_judged"]
+    names = [ranking.short[str(name)] for name in shares.index[shares > 0]]
+    if not names:
+        return
+    what = "was one of the judges of its own answers"
+    if len(ranking.conditions.judges) == 1:
+        what = "judged its own answers"
+    elif len(names) > 1:
+        what = "were each among the judges of their own answers"
+    yield f"SELF-JUDGED: {listed(names)} {what}, which a model may favour."
+
+
+def _equal_answers(ranking: Ranking) -> Iterator[str]:
+    """Pairs of models with answers that are word for word the same."""
+    given = ranking.answers[ranking.answers["answer_digest"] != ""]
+    texts = given.drop_duplicates(["question", "epoch", "model"]).pivot(
+        index=["question", "epoch"], columns="model", values="answer_digest"
+    )
+    pairs = []
+    for first, second in combinations([name for name in ranking.names if name in texts], 2):
+        both = texts[[first, second]].dropna()
+        equal = int((both[first] == both[second]).sum())
+        if equal > 1 and equal >= _EQUAL_SHARE * len(both):
+            many = f"all {len(both):,}" if equal == len(both) else f"{equal:,} of {len(both):,}"
+            pairs.append(f"{ranking.short[first]} and {ranking.short[second]} in {many}")
+    if pairs:
+        yield f"Answers that are word for word the same: {listed(pairs, separator='; ')}."
+
+
+def _leads_of_one_intent(ranking: Ranking) -> Iterator[str]:
+    """Leads of the first model that rest on one intent."""
+    first = ranking.short[ranking.names[0]]
+    for lead in ranking.without_intents:
+        if lead.clear:
+            yield (
+                f"The lead of {first} over {ranking.short[lead.worse]} RESTS ON ONE INTENT,"
+                f" {ranking.title(lead.intent)}: without its {counted(lead.questions, 'question')}"
+                f" it is {_SIGNED(lead.difference)} (p {p_value(lead.p)})."
+            )
+
+
+# --- what a ranking rests on ---
+
+
+def ranking_notes(ranking: Ranking) -> list[str]:
+    """What must be known of the answers of a ranking, one sentence each."""
+    about = ranking.about_answers
+    notes = unlike_notes(ranking.unlike)
+    if about.without_share and ranking.traffic is not None:
+        notes.append(
+            f"{about.without_share:,} of {ranking.asked + about.without_share:,} questions are of"
+            f" kinds without a share in {ranking.traffic.source} and do not count."
+        )
+    notes += missing_notes(ranking)
+    if about.clusters:
+        notes.append(cluster_note(counted(ranking.asked, "question"), about.clusters))
+    if about.in_several_clusters:
+        notes.append(
+            "Logs name different clusters for"
+            f" {counted(about.in_several_clusters, 'question')}; for each, one of them counts."
+        )
+    notes += _about_judging(about)
+    if 0 < about.without_country < ranking.asked:
+        notes.append(
+            f"{about.without_country:,} of {ranking.asked:,} questions name no country; they count"
+            " everywhere but by country."
+        )
+    if about.silent_judges:
+        notes.append(
+            f"{listed(about.silent_judges)} scored no answer: this ranking is by the other judges"
+            " of the panel alone."
+        )
+    return notes
+
+
+def _about_judging(about: AboutAnswers) -> Iterator[str]:
+    """How many answers were cut off, what the judge did not see, and temperatures of judges."""
+    if about.cut_off:
+        named = ", ".join(f"{model} {count:,}" for model, count in about.cut_off.items())
+        yield (
+            f"{sum(about.cut_off.values()):,} of {about.answers:,} answers were cut off at the"
+            f" token limit: {named}. --max-tokens gives a model more room."
+        )
+    if about.not_shown:
+        named = "; ".join(f"{what}: {count:,}" for what, count in about.not_shown.items())
+        yield (
+            f"For {sum(about.not_shown.values()):,} of {about.answers:,} answers the judge could"
+            f" not see a part of the question, which its prompt names ({named})."
+        )
+    if about.temperature_not_sent:
+        yield (
+            f"For {about.temperature_not_sent:,} of {about.answers:,} answers the temperature that"
+            " was requested of a judge was not sent by its provider's client: that judge ran at its"
+            " default temperature."
+        )
+    if len(about.temperatures) > 1:
+        yield f"Judges ran at different temperatures: {', '.join(about.temperatures)}."

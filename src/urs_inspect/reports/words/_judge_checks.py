@@ -75,10 +75,7 @@ def judge_failed(ranking: Ranking) -> bool:
 
 def failed_sentence(ranking: Ranking) -> str:
     """Which checks the judge failed, and what the others gave; empty if it failed none."""
-    by_verdict: dict[Verdict, list[JudgeFact]] = {}
-    for fact in _worst(ranking):
-        by_verdict.setdefault(fact.verdict, []).append(fact)
-    failed = by_verdict.get("failed", [])
+    failed = [fact for fact in ranking.judge_checks if fact.verdict == "failed"]
     if not failed:
         return ""
     judges = ranking.conditions.judges
@@ -87,7 +84,7 @@ def failed_sentence(ranking: Ranking) -> str:
     sentences = [f"JUDGE FAILED {counted(len(failed), 'CHECK', 'CHECKS')}: {results}."]
     others: tuple[Verdict, ...] = ("unclear", "passed", "not checked")
     for verdict in others:
-        checks = [CHECKS[fact.check] for fact in by_verdict.get(verdict, ())]
+        checks = [CHECKS[fact.check] for fact in _worst(ranking) if fact.verdict == verdict]
         if checks:
             sentences.append(f"{_VERDICTS[verdict].capitalize()}: {listed(checks)}.")
     return " ".join(sentences)

@@ -38,10 +38,10 @@ from urs_inspect.reports.numbers._judges import (
     LoggedJudge,
     RatingJudge,
 )
-from urs_inspect.reports.numbers._noise import FEWEST_JUDGES
+from urs_inspect.reports.numbers._panels import FEWEST_JUDGES
 from urs_inspect.reports.numbers._twins import Twins
 from urs_inspect.reports.words._judge_bias import NO_LABELS, bias_section, bias_sentence
-from urs_inspect.reports.words._noise import panel_section
+from urs_inspect.reports.words._panels import panel_section
 from urs_inspect.reports.words._twins import twins_sections
 from urs_inspect.scorers._pair_metrics import accuracies_by, items_of, judged_items
 from urs_inspect.scorers._rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement

@@ -1,10 +1,8 @@
 """Leaderboard -> report: sentences, tables and figures."""
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,6 @@ from urs_inspect.reports._texts import (
     Format,
     count,
     duration,
-    interval,
     level_text,
     listed,
     money,
@@ -34,31 +31,43 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
-from urs_inspect.reports.numbers._answers import CRITERION
-from urs_inspect.reports.numbers._corrected import CorrectedMeans
-from urs_inspect.reports.numbers._leaderboard import WITHOUT, Leaderboard, Ranking, means_frame
-from urs_inspect.reports.numbers._scores import ALL, column_key
+from urs_inspect.reports.numbers._answers import CRITERION, JUDGE_AGAIN
+from urs_inspect.reports.numbers._leaderboard import (
+    NOISE,
+    OUTCOME,
+    WITHOUT,
+    Leaderboard,
+    Ranking,
+    means_frame,
+)
+from urs_inspect.reports.numbers._scores import ALL, column_key, in_order
 from urs_inspect.reports.words._cards import model_cards
 from urs_inspect.reports.words._comparison import (
-    ALERT,
     EXAMPLE,
     MATRIX,
-    UNSCORED_ALERT,
-    best_sentence,
     best_text,
     difference_matrix,
     differences_table,
+    reasons_apart,
     unscored_text,
     verdict_notes,
 )
 from urs_inspect.reports.words._corrected import (
-    CORRECTED,
-    corrected_headline,
     corrected_section,
     corrected_start,
     corrected_warnings,
 )
-from urs_inspect.reports.words._first_screen import leaderboard_screen, mean_of_one
+from urs_inspect.reports.words._first_screen import (
+    alerts,
+    claims,
+    cost_of_1000,
+    first_cautions,
+    has_lengths,
+    leaderboard_screen,
+    more_cautions,
+    ranking_notes,
+    rests_on,
+)
 from urs_inspect.reports.words._judge_checks import (
     JUDGE,
     judge_failed,
@@ -72,18 +81,11 @@ from urs_inspect.reports.words._lengths import (
     regression_section,
     times_text,
 )
-from urs_inspect.reports.words._noise import noise_section
-from urs_inspect.reports.words._notes import (
-    first_cautions,
-    intent_notes,
-    more_cautions,
-    ranking_notes,
-    reasons_apart,
-)
 from urs_inspect.reports.words._published import PUBLISHED_PAGE, published_sections
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import fewest_clusters
 from urs_inspect.stats._power import POWER
+from urs_inspect.stats._variance_components import COMPONENTS
 
 _FILES = (
     "leaderboard",
@@ -112,7 +114,6 @@ Linking = Callable[[Sequence[Section], Ranking, int], list[Section]]
 _INTENTS = "Intents"
 _OPEN = (_INTENTS, JUDGE)
 """Sections of the first ranking that a page shows without being opened."""
-_BY_JUDGE = "By the judge's scores alone"
 
 
 def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Report:
@@ -128,13 +129,12 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
     sections = list(simulation_section(board.simulated))
     for place, ranking in enumerate(board.rankings, start=1):
         opened = _OPEN if place == 1 else ()
-        made = [
-            replace(section, folded=section.title not in opened)
-            for section in _ranking_sections(ranking, place, board)
-        ]
-        sections += linked(made, ranking, place) if linked else made
-    sections += [Section("Left out", board.skipped)] if board.skipped else []
-    sections += [_runs(board), _method(board), *published_sections()]
+        of_ranking = []
+        for section in _ranking_sections(ranking, place, board):
+            of_ranking.append(replace(section, folded=section.title not in opened))
+        sections += linked(of_ranking, ranking, place) if linked else of_ranking
+    if board.skipped:
+        sections.append(Section("Left out", board.skipped))
     resampling = board.resampling
     facts = {
         "rankings": [
@@ -153,357 +153,183 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
         "Which model serves which intent",
         sections,
         facts,
-        first=leaderboard_screen(board) if board.rankings else None,
-        cards=model_cards(board.rankings[0], {}) if board.rankings else (),
+        first=leaderboard_screen(board),
+        cards=lambda: model_cards(board.rankings[0], {}),
+        appendix=lambda: [_runs(board), _method(board), *published_sections()],
     )
 
 
 def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
-    same = (
-        "questions",
-        "asked",
-        "question_counts",
-        "criteria",
-        "titles",
-    )
     facts: dict[str, Any] = {
         "block": place,
-        "headline": " ".join(filter(None, _start(ranking))),
-    }
-    if ranking.regression:
-        facts["length"] = regression_facts(ranking.regression)
-    facts |= {
+        "headline": " ".join(
+            [
+                *first_cautions(ranking),
+                *claims(ranking),
+                *more_cautions(ranking),
+                length_sentence(ranking),
+            ]
+        ).strip(),
         "judge": judge_sentence(ranking),
         "models": ranking.names,
         "conditions": ranking.conditions,
         "differs_from_first": reasons_apart(ranking.differs_from_first),
-        **{name: getattr(ranking, name) for name in (*same, "traffic")},
         "notes": ranking_notes(ranking),
-        **{
-            name: getattr(ranking.columns, name)
-            for name in ("groups", "parts", "languages", "countries")
-        },
     }
+    for name in ("questions", "asked", "question_counts", "criteria", "titles", "traffic"):
+        facts[name] = getattr(ranking, name)
+    for name in ("groups", "parts", "languages", "countries"):
+        facts[name] = getattr(ranking.columns, name)
+    if ranking.regression:
+        facts["length"] = regression_facts(ranking.regression)
     if ranking.corrected:
         facts |= ranking.corrected.facts
     return facts
 
 
-# --- sentences ---
+def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
+    several = len(ranking.names) > 1
+    sections = [_ranking(ranking, place, board), _intents(ranking)]
+    if ranking.conditions.judges:
+        sections.append(judge_section(ranking, place))
+    if several:
+        sections.append(_differences(ranking))
+    if ranking.criteria:
+        sections.append(_criteria(ranking))
+    if ranking.columns.languages:
+        sections.append(_languages(ranking, place))
+    sections.append(_cost(ranking, place))
+    if ranking.corrected:
+        sections.append(corrected_section(ranking.corrected, ranking, place))
+    sections += length_section(ranking, place, _axis(ranking))
+    sections.append(_answers(ranking, place))
+    if ranking.regression:
+        sections.append(regression_section(ranking.regression, place))
+    return [*sections, noise_section(ranking, place), _conditions(ranking)]
 
 
-def _start(ranking: Ranking) -> list[str]:
-    """What a report says of a ranking before all else: the headline between what must be known
-    before and after it.
-    """
-    first, more = headline(ranking)
-    return [
-        *first_cautions(ranking),
-        first,
-        *more_cautions(ranking),
-        more,
-        length_sentence(ranking),
-    ]
+# --- the ranking ---
 
 
-def headline(ranking: Ranking) -> tuple[str, str]:
-    """Which model is best over all questions, and what must be known beside it.
-
-    The second may be empty.
-    """
-    first, more = _judged_headline(ranking)
-    by_people = ranking.trusted
-    if by_people is None:
-        return first, more
-    judged = f"{_BY_JUDGE}: {first} {more}".strip()
-    return corrected_headline(by_people, ranking.short), judged
-
-
-def _judged_headline(ranking: Ranking) -> tuple[str, str]:
-    scored = ranking.with_mean
-    if not scored:
-        return mean_of_one(ranking), ""
-    top = scored[0]
-    mean = _MEAN(ranking.mean(top))
-    if len(scored) > 1:
-        return best_sentence(ranking, ALL), f"{ranking.short[top]} has a mean score of {mean}."
-    facts: Any = ranking.models.loc[top]
-    unscored = (
-        f"{facts['unscored']:,} of {counted(facts['answers'], 'answer')} have no score: over all"
-        f" questions, the mean would be {facts['mean_lowest']:.2f} if they got 1 and"
-        f" {facts['mean_highest']:.2f} if they got 10."
-    )
-    return mean_of_one(ranking), unscored if facts["unscored"] else ""
-
-
-def _rests_on(ranking: Ranking) -> str:
-    """What a ranking rests on, as a sentence."""
-    over = counted(ranking.questions, "question")
-    if ranking.questions < ranking.asked:
-        over = f"{ranking.questions:,} of the {counted(ranking.asked, 'question')} asked"
-    languages = listed([ranking.title(language) for language in ranking.columns.languages])
-    judges = (
-        f"scored by {listed(ranking.conditions.judges)}"
-        if ranking.conditions.judges
-        else "scored without a judge"
-    )
-    return f"Over {over} in {languages}, {judges}."
-
-
-def _notes(ranking: Ranking) -> list[str]:
-    """What must be known beside a headline, one sentence each."""
+def _ranking(ranking: Ranking, place: int, board: Leaderboard) -> Section:
+    models = ranking.models
+    cautions = first_cautions(ranking)
+    warnings = [*cautions, *more_cautions(ranking)]
+    claim, *more = claims(ranking)
     notes = [
-        f"Not ranked with the models of ranking 1. {reason}"
-        for reason in reasons_apart(ranking.differs_from_first)
+        *cautions,
+        claim,
+        rests_on(ranking),
+        *more_cautions(ranking),
+        *more,
+        length_sentence(ranking),
+        judge_sentence(ranking),
     ]
-    traffic = ranking.traffic
-    if traffic is not None:
-        shares = "; ".join(
-            f"{kind}:"
-            f" {', '.join(f'{ranking.title(name)} {share(part)}' for name, part in given.items())}"
-            for kind, given in traffic.shares.items()
-        )
+    if ranking.corrected:
+        start = corrected_start(ranking.corrected, ranking)
+        notes += start[1:] if ranking.trusted else start
+        warnings += corrected_warnings(ranking.corrected, ranking)
+    if judge_failed(ranking):
+        warnings.append(judge_sentence(ranking))
+    for reason in reasons_apart(ranking.differs_from_first):
+        notes.append(f"Not ranked with the models of ranking 1. {reason}")
+    notes += [*_about_mix(ranking), *ranking_notes(ranking)]
+    level = level_text(board.resampling.level)
+    notes.append(f"Means of the final score, 1 to 10, with {level} intervals.")
+    if (models["unscored_share"] > 0).any():
         notes.append(
-            f"Means and intervals are weighted by the mix of {traffic.source} ({shares}); the"
-            f" {counted(ranking.questions, 'question')} then say as much as"
-            f" {traffic.effective_questions:,.0f} of equal weight."
+            "From 1 to 10: the mean over all questions if each answer without a score got 1, and if"
+            " each got 10."
         )
-    return [*notes, *ranking_notes(ranking)]
+    notes += alerts(ranking)
+    if has_lengths(ranking):
+        notes.append(
+            "Length: how many times as long a model's answers are as those of the first model"
+            " (median over questions)."
+        )
+    if models["cost"].isna().all():
+        notes.append(_NO_COST)
+    means = Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=())
+    return Section(
+        f"Ranking {place}" if len(board.rankings) > 1 else "Ranking",
+        list(filter(None, notes)),
+        [_leaderboard(ranking), means, differences_table(ranking, place)],
+        warnings=warnings,
+    )
+
+
+def _about_mix(ranking: Ranking) -> Iterator[str]:
+    """By which mix of kinds of questions everything is weighted."""
+    if ranking.traffic is None:
+        return
+    kinds = []
+    for kind, shares in ranking.traffic.shares.items():
+        parts = [f"{ranking.title(name)} {share(part)}" for name, part in shares.items()]
+        kinds.append(f"{kind}: {', '.join(parts)}")
+    yield (
+        f"Means and intervals are weighted by the mix of {ranking.traffic.source}"
+        f" ({'; '.join(kinds)}); the {counted(ranking.questions, 'question')} then say as much as"
+        f" {ranking.traffic.effective_questions:,.0f} of equal weight."
+    )
+
+
+def _leaderboard(ranking: Ranking) -> Table:
+    """One row per model; columns in which nothing stands are left out."""
+    models = ranking.models
+    formats: dict[str, Format] = {"Mean": _MEAN, "Length": times_text}
+    columns: dict[str, Any] = {"Model": ranking.names}
+    if len(ranking.ranked) > 1:
+        columns["Rank"] = ranks_text(models)
+    columns["Mean"] = ranking.means[ALL]
+    if has_lengths(ranking):
+        columns["Length"] = list(models["length_ratio"])
+    columns["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
+    if (models["unscored_share"] > 0).any():
+        bounds = models[["unscored_share", "mean_lowest", "mean_highest"]].to_numpy()
+        columns["From 1 to 10"] = [
+            f"{low:.2f}–{high:.2f}" if unscored else "" for unscored, low, high in bounds
+        ]
+    if (models["self_judged"] > 0).any():
+        columns["Self-judged"] = list(models["self_judged"])
+    if models["cost"].notna().any():
+        columns["Cost of 1,000 answers"] = list(cost_of_1000(models))
+    formats |= {
+        "Without a score": str,
+        "From 1 to 10": str,
+        "Self-judged": share,
+        "Cost of 1,000 answers": money,
+    }
+    headings = {}
+    if ranking.corrected:
+        headings = {"Rank": "Rank by the judge", "Mean": "Judge's mean"}
+    return Table(
+        pd.DataFrame(columns),
+        formats,
+        headings=headings,
+        title="Leaderboard",
+        marked=_marked(ranking, [ALL], {ALL: "Mean"}),
+        bars=["Mean"],
+    )
 
 
 def _conditions(ranking: Ranking) -> Section:
     conditions = ranking.conditions
-    digits = f" (sha256 {conditions.dataset_sha256[:12]})" if conditions.dataset_sha256 else ""
     notes = [
         (
             f"Judges: {', '.join(conditions.judges) or 'none'}. Rubric:"
-            f" {conditions.rubric or 'not known'}. Prompts: {conditions.prompts}. Task:"
+            f" {conditions.rubric or UNKNOWN}. Prompts: {conditions.prompts}. Task:"
             f" {conditions.task}, version {conditions.task_version}."
         ),
-        (
-            f"Data: {conditions.dataset}{digits}. References:"
-            f" {conditions.references or 'those of the data'}."
-        ),
+        f"Data: {conditions.data}. References: {conditions.references or 'those of the data'}.",
     ]
     return Section("Conditions", notes, level=3)
 
 
-# --- tables of a ranking ---
-
-
-_BOUNDS = (
-    "From 1 to 10: the mean over all questions if each answer without a score got 1, and if each"
-    " got 10."
-)
-_LENGTH = (
-    "Length: how many times as long a model's answers are as those of the first model (median over"
-    " questions)."
-)
-_NO_COST = "What the answers cost is not known; --prices FILE gives prices."
-_BEST = (
-    "Best model, its mean, (questions). 'or X': X is not significantly worse. '(depends)': unscored"
-    " answers could change it. 'needed': questions to detect a difference of"
-    f" {EXAMPLE} with {POWER:.0%} power."
-)
-_BEST_BOLD = "Bold: significantly better than all others."
-
-
-def _about_means(level: float) -> str:
-    return f"Means of the final score, 1 to 10, with {level_text(level)} intervals."
-
-
-def _alert(ranking: Ranking) -> str:
-    """That many answers have no score, or none of some judge of the panel."""
-    if ranking.models["unscored"].sum() > 0:
-        return ALERT
-    return f"! More than {UNSCORED_ALERT:.0%} of the scores of the panel's judges are missing."
-
-
-def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
-    several = len(ranking.names) > 1
-    title = f"Ranking {place}" if len(board.rankings) > 1 else "Ranking"
-    models = ranking.models
-    legend = {
-        _about_means(board.resampling.level): True,
-        _BOUNDS: (models["unscored_share"] > 0).any(),
-        _alert(ranking): (models["unscored_share"] > UNSCORED_ALERT).any(),
-        _LENGTH: several and models["length_ratio"].notna().any(),
-        _NO_COST: models["cost"].isna().all(),
-    }
-    corrected = ranking.corrected
-    first, more = headline(ranking)
-    cautions = more_cautions(ranking)
-    notes = [
-        *first_cautions(ranking),
-        first,
-        _rests_on(ranking),
-        *cautions,
-        more,
-        length_sentence(ranking),
-    ]
-    notes += [judge_sentence(ranking), *intent_notes(ranking)]
-    if corrected:
-        start = corrected_start(corrected, ranking)
-        notes += start[1:] if corrected.trusted else start
-    notes += [*_notes(ranking), *(text for text, holds in legend.items() if holds)]
-    means = Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=())
-    warnings = [*first_cautions(ranking), *cautions]
-    if corrected:
-        warnings += corrected_warnings(corrected, ranking)
-    warnings += [judge_sentence(ranking)] if judge_failed(ranking) else []
-    tables = [_summary(ranking), means, differences_table(ranking, place)]
-    sections = [Section(title, list(filter(None, notes)), tables, warnings=warnings)]
-    sections.append(_intents(ranking))
-    sections += [judge_section(ranking, place)] if ranking.conditions.judges else []
-    sections += [_differences(ranking)] if several else []
-    sections += [
-        *_criteria(ranking),
-        *_languages(ranking, place),
-        _cost(ranking, place),
-    ]
-    sections += [corrected_section(corrected, ranking, place)] if corrected else []
-    sections += [*length_section(ranking, place, _axis(ranking)), _answers(ranking, place)]
-    sections += [regression_section(ranking.regression, place)] if ranking.regression else []
-    noise = noise_section(ranking.noise, ranking.short, place, ranking.traffic is not None)
-    return [*sections, noise, _conditions(ranking)]
-
-
-def _best(ranking: Ranking) -> Table:
-    """The best model over all questions and for each intent and language, and whether it is
-    significantly best.
-    """
-    languages = ranking.columns.languages if len(ranking.columns.languages) > 1 else ()
-    rows: list[list[str]] = []
-    marked: list[tuple[int, str]] = []
-    for group in (ALL, *ranking.columns.groups):
-        keys = {language: column_key(group, language) for language in ("", *languages)}
-        marked += [(len(rows), column) for column, key in keys.items() if _has_best(ranking, key)]
-        title = "All" if group == ALL else ranking.title(group)
-        rows.append([title, *(best_text(ranking, key) for key in keys.values())])
-    headings = {
-        "": "All languages" if languages else "Best",
-    } | {name: ranking.title(name) for name in languages}
-    data = pd.DataFrame(rows, columns=["Questions of", "", *languages])
-    by = " by the judge's scores" if ranking.corrected else ""
-    title = f"The best for each intent{' and language' if languages else ''}{by}"
-    marked = [] if ranking.corrected else marked
-    legend = f"{_BEST} {_BEST_BOLD}" if marked else _BEST
-    return Table(data, headings=headings, title=title, marked=marked, legend=legend)
-
-
-def _has_best(ranking: Ranking, key: str) -> bool:
-    """Whether one model is significantly best in a column, which may not exist."""
-    best = ranking.best_in.get(key)
-    return best is not None and len(best.marked) == 1
-
-
-def _summary(ranking: Ranking) -> Table:
-    models = ranking.models
-    several = models["rank_from"].notna().sum() > 1
-    columns: dict[str, Any] = {"Model": ranking.names}
-    if several:
-        columns["Rank"] = ranks_text(models)
-    columns["Mean"] = ranking.means[ALL]
-    data = pd.DataFrame(columns)
-    formats: dict[str, Format] = {"Mean": _MEAN}
-    corrected = ranking.corrected
-    if corrected is not None and not corrected.over_all["rank_from"].notna().any():
-        corrected = None
-    bars = ["Mean"]
-    headings = {}
-    order = list(ranking.names)
-    if corrected is not None:
-        _add_corrected(data, formats, corrected, order, with_ranks=several)
-        bars.append(CORRECTED)
-        headings = {"Rank": "Rank by the judge", "Mean": "Judge's mean"}
-        ranked = list(models.index[models["rank_from"].notna()])
-        if corrected.over_all.loc[ranked, "rank_from"].notna().all():
-            order = list(corrected.over_all.index)
-    _add_facts(data, formats, models)
-    data = data.set_index("Model").loc[order].reset_index()
-    if corrected is not None:
-        data["Model"] = data["Model"].map(ranking.short)
-    best = ranking.best_in[ALL].marked
-    marked = [(row, "Mean") for row, name in enumerate(order) if name in best]
-    return Table(data, formats, headings=headings, title="Leaderboard", marked=marked, bars=bars)
-
-
-def _add_corrected(
-    data: pd.DataFrame,
-    formats: dict[str, Format],
-    corrected: CorrectedMeans,
-    names: list[str],
-    *,
-    with_ranks: bool,
-) -> None:
-    """Add the columns of means that people's ratings correct."""
-    over_all = corrected.over_all.reindex(names)
-    data[CORRECTED] = list(over_all["corrected"])
-    formats[CORRECTED] = _MEAN
-    if with_ranks:
-        ranks = f"Rank, {CORRECTED.lower()}"
-        data[ranks] = ranks_text(over_all)
-        formats[ranks] = str
-
-
-def _add_facts(data: pd.DataFrame, formats: dict[str, Format], models: pd.DataFrame) -> None:
-    """Add what else is known of models; columns in which nothing stands are left out."""
-    if models["length_ratio"].notna().any() and len(models) > 1:
-        data["Length"] = list(models["length_ratio"])
-        formats["Length"] = times_text
-    data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
-    formats["Without a score"] = str
-    if (models["unscored_share"] > 0).any():
-        bounds = zip(
-            models["unscored_share"], models["mean_lowest"], models["mean_highest"], strict=True
-        )
-        data["From 1 to 10"] = [
-            interval(low, high) if unscored else "" for unscored, low, high in bounds
-        ]
-        formats["From 1 to 10"] = str
-    if (models["self_judged"] > 0).any():
-        data["Self-judged"] = list(models["self_judged"])
-        formats["Self-judged"] = share
-    if models["cost"].notna().any():
-        data["Cost of 1,000 answers"] = list(_cost_of_1000(models))
-        formats["Cost of 1,000 answers"] = money
-
-
-def _means(ranking: Ranking, keys: Sequence[str], title: str = "") -> Table:
-    """Means of columns, with their numbers of questions.
-
-    The best and those not significantly worse are marked.
-    """
-    counts = ranking.question_counts
-    headings = {
-        key: ranking.title(key) + (f" ({counts[key]:,})" if key in counts else "") for key in keys
-    }
-    marked: list[tuple[int, str]] = []
-    for key in keys:
-        best = ranking.best_in[key].marked
-        marked += [(row, key) for row, name in enumerate(ranking.names) if name in best]
-    data = pd.DataFrame(
-        {
-            "Model": ranking.names,
-            **{key: ranking.means[key] for key in keys},
-        }
-    )
-    return Table(
-        data,
-        dict.fromkeys(keys, _MEAN),
-        headings=headings,
-        title=title,
-        marked=marked,
-        relative=True,
-    )
+# --- intents, criteria, languages ---
 
 
 def _intents(ranking: Ranking) -> Section:
     columns = ranking.columns
-    ranked = ranking.models["rank_from"].notna().sum() > 1
-    tables = []
-    if ranked:
-        tables = [_best(ranking)]
     legend = (
         "In brackets: number of questions. Columns hold different questions; compare within a"
         " column."
@@ -515,71 +341,148 @@ def _intents(ranking: Ranking) -> Section:
             " questions are enough for a significant difference. Every column is a test of its"
             f" own: among equal models, up to {wrong} of them would show a significantly best one."
         )
+    tables = []
+    if len(ranking.ranked) > 1:
+        tables.append(_best(ranking))
     tables.append(replace(_means(ranking, columns.groups, "Means by intent"), legend=legend))
-    tables += (
-        [_means(ranking, columns.parts, "Intents that are reported together")]
-        if columns.parts
-        else []
-    )
+    if columns.parts:
+        tables.append(_means(ranking, columns.parts, "Intents that are reported together"))
     if columns.countries:
         tables.append(_means(ranking, columns.countries, "Countries"))
-    return Section(_INTENTS, _shared_groups(ranking), tables, 3)
-
-
-def _shared_groups(ranking: Ranking) -> list[str]:
-    """Which intents count under one group, as API does, one sentence for each."""
-    intents: dict[str, list[str]] = {}
-    for part in ranking.columns.parts:
+    shared: dict[str, list[str]] = {}
+    for part in columns.parts:
         group, _, intent = ranking.title(part).partition(": ")
-        intents.setdefault(group, []).append(intent)
-    return [f"{listed(names)} count under {group}." for group, names in intents.items()]
+        shared.setdefault(group, []).append(intent)
+    notes = [f"{listed(names)} count under {group}." for group, names in shared.items()]
+    return Section(_INTENTS, notes, tables, 3)
 
 
-def _criteria(ranking: Ranking) -> list[Section]:
-    if not ranking.criteria:
-        return []
+def _best(ranking: Ranking) -> Table:
+    """The best model over all questions and for each intent and language, and whether it is
+    significantly best.
+    """
+    languages: tuple[str, ...] = ()
+    title = "The best for each intent"
+    if len(ranking.columns.languages) > 1:
+        languages = ranking.columns.languages
+        title += " and language"
+    if ranking.corrected:
+        title += " by the judge's scores"
+    rows: list[list[str]] = []
+    marked: list[tuple[int, str]] = []
+    for group in (ALL, *ranking.columns.groups):
+        keys = {language: column_key(group, language) for language in ("", *languages)}
+        for language, key in keys.items():
+            best = ranking.best_in.get(key)
+            if best and len(best.marked) == 1 and not ranking.corrected:
+                marked.append((len(rows), language))
+        of_group = "All" if group == ALL else ranking.title(group)
+        rows.append([of_group, *(best_text(ranking, key) for key in keys.values())])
+    headings = {name: ranking.title(name) for name in languages}
+    headings[""] = "All languages" if languages else "Best"
+    legend = (
+        "Best model, its mean, (questions). 'or X': X is not significantly worse. '(depends)':"
+        " unscored answers could change it. 'needed': questions to detect a difference of"
+        f" {EXAMPLE} with {POWER:.0%} power."
+    )
+    if marked:
+        legend += " Bold: significantly better than all others."
+    data = pd.DataFrame(rows, columns=["Questions of", "", *languages])
+    return Table(data, headings=headings, title=title, marked=marked, legend=legend)
+
+
+def _means(
+    ranking: Ranking,
+    keys: Sequence[str],
+    title: str = "",
+    titles: Mapping[str, str] | None = None,
+) -> Table:
+    """Means of columns, with their numbers of questions; `titles` are headings of columns that
+    have others than their own.
+
+    The best and those not significantly worse are marked.
+    """
+    headings = {}
+    for key in keys:
+        headings[key] = titles[key] if titles else ranking.title(key)
+        if key in ranking.question_counts:
+            headings[key] += f" ({ranking.question_counts[key]:,})"
+    means = {key: ranking.means[key] for key in keys}
+    return Table(
+        pd.DataFrame({"Model": ranking.names, **means}),
+        dict.fromkeys(keys, _MEAN),
+        headings=headings,
+        title=title,
+        marked=_marked(ranking, keys, {}),
+        relative=True,
+    )
+
+
+def _marked(
+    ranking: Ranking, keys: Sequence[str], columns: Mapping[str, str]
+) -> list[tuple[int, str]]:
+    """Cells of the best model of each column and of those not significantly worse; `columns` are
+    names that differ from keys.
+    """
+    marked = []
+    for key in keys:
+        for row, name in enumerate(ranking.names):
+            if name in ranking.best_in[key].marked:
+                marked.append((row, columns.get(key, key)))
+    return marked
+
+
+def _criteria(ranking: Ranking) -> Section:
     note = (
         "Mean scores by criterion, over the questions whose intent is judged by it: columns differ"
         " in questions."
     )
-    return [
-        Section(
-            "Criteria",
-            [note],
-            [_means(ranking, [CRITERION + name for name in ranking.criteria])],
-            3,
-        )
-    ]
+    table = _means(ranking, [CRITERION + name for name in ranking.criteria])
+    return Section("Criteria", [note], [table], 3)
 
 
-def _languages(ranking: Ranking, place: int) -> list[Section]:
-    if not ranking.columns.languages:
-        return []
-    tables = [_means(ranking, ranking.columns.languages)]
+def _languages(ranking: Ranking, place: int) -> Section:
+    columns = ranking.columns
+    tables = [_means(ranking, columns.languages)]
     figures = []
-    several = len(ranking.columns.languages) > 1
-    if several and len(ranking.names) > 1:
-        languages = [(ranking.title(key), ranking.means[key]) for key in ranking.columns.languages]
-        rows = [
-            (ranking.short[name], title, means[number])
-            for (number, name), (title, means) in product(enumerate(ranking.names), languages)
-        ]
-        means = _drawn(rows, "language")
-        caption = "Means by language, with their intervals; a line joins those of a model."
-        title = "Mean final score of each model by language"
-        draw = partial(dumbbell_plot, means, label=_axis(ranking))
-        figures = [Figure(f"r{place}-languages", title, caption, draw)]
-    for language in ranking.columns.languages if several else ():
-        cells = [cell for cell in ranking.columns.cells if cell.endswith(f"/{language}")]
-        table = _means(ranking, cells, ranking.title(language))
-        headings = {
-            cell: text.replace(f"/{language}", "", 1) for cell, text in table.headings.items()
-        }
-        tables.append(replace(table, headings=headings))
+    if len(columns.languages) > 1:
+        for language in columns.languages:
+            titles = {f"{group}/{language}": ranking.title(group) for group in columns.groups}
+            cells = [cell for cell in titles if cell in columns.cells]
+            tables.append(_means(ranking, cells, ranking.title(language), titles))
+        if len(ranking.names) > 1:
+            figures.append(_figure_of_languages(ranking, place))
     note = (
         "Languages hold different questions: a difference between them is one of questions as well."
     )
-    return [Section("Languages", [note], tables, 3, figures=figures)]
+    return Section("Languages", [note], tables, 3, figures=figures)
+
+
+def _figure_of_languages(ranking: Ranking, place: int) -> Figure:
+    rows = []
+    for number_of_model, name in enumerate(ranking.names):
+        for key in ranking.columns.languages:
+            mean = ranking.means[key][number_of_model]
+            rows.append((ranking.short[name], ranking.title(key), mean))
+    caption = "Means by language, with their intervals; a line joins those of a model."
+    title = "Mean final score of each model by language"
+    draw = partial(dumbbell_plot, _drawn(rows, "language"), label=_axis(ranking))
+    return Figure(f"r{place}-languages", title, caption, draw)
+
+
+def _drawn(rows: Sequence[tuple[str, Any, Estimate]], column: str) -> pd.DataFrame:
+    """Rows of a figure: model, language or cost, and the mean with its bounds, where all are
+    known.
+    """
+    cells = [(model, place, mean.value, mean.low, mean.high) for model, place, mean in rows]
+    data = pd.DataFrame(cells, columns=["model", column, "mean", "low", "high"])
+    return data.dropna(subset=[column, "mean"])
+
+
+def _axis(ranking: Ranking) -> str:
+    if ranking.models["simulated"].any():
+        return "mean final score (simulation)"
+    return "mean final score"
 
 
 def _differences(ranking: Ranking) -> Section:
@@ -594,6 +497,8 @@ def _differences(ranking: Ranking) -> Section:
     title = "Differences by the judge's scores" if ranking.corrected else "Differences"
     return Section(title, notes, [difference_matrix(ranking, _SIGNED)], 3)
 
+
+# --- answers and their cost ---
 
 _Columns = Mapping[str, tuple[str, Format]]
 """Column -> heading and format."""
@@ -630,31 +535,41 @@ _RELIABILITY = {  # column -> heading and note, where any model has it
         ),
     ),
 }
+_COSTS: _Columns = {
+    "input_tokens": ("Tokens in", count),
+    "output_tokens": ("Tokens out", count),
+    "cost": ("Cost", money),
+    "cost_1000": ("per 1,000", money),
+    "judge_input_tokens": ("Judges' tokens in", count),
+    "judge_output_tokens": ("Judges' tokens out", count),
+    "judge_cost": ("Judges' cost", money),
+    "seconds": ("Working time", duration),
+    "seconds_each": ("per answer", duration),
+}
+_NO_COST = "What the answers cost is not known; --prices FILE gives prices."
 
 
 def _answers(ranking: Ranking, place: int) -> Section:
     models = ranking.models
-    outcomes = [str(column) for column in models if str(column).startswith("outcome/")]
-    first = [f"outcome/{name}" for name in SCORED_OUTCOMES]
-    outcomes.sort(key=lambda name: (first.index(name) if name in first else len(first), name))
-    known = {name: texts for name, texts in _RELIABILITY.items() if models[name].notna().any()}
+    notes = [
+        "An empty answer has the lowest score, 1, without calling a judge. An error ended a"
+        " sample before it was judged. The columns on the right count how the judging of the"
+        " answers ended."
+    ]
     columns: dict[str, tuple[str, Format]] = dict(_ANSWERS)
     if (models["epochs"] > 1).any():
         columns["epochs"] = ("Epochs", _COUNT)
-    columns |= {name: (heading, _MEAN) for name, (heading, _) in known.items()}
-    without = [str(column) for column in models if str(column).startswith(WITHOUT)]
-    columns |= {name: (f"No score by {name.removeprefix(WITHOUT)}", share) for name in without}
-    columns |= {
-        name: (name.removeprefix("outcome/").replace("_", " "), _COUNT) for name in outcomes
-    }
-    notes = [
-        (
-            "An empty answer has the lowest score, 1, without calling a judge. An error ended a"
-            " sample before it was judged. The columns on the right count how the judging of the"
-            " answers ended."
-        ),
-        *(note for _, note in known.values()),
-    ]
+    for name, (heading, note) in _RELIABILITY.items():
+        if models[name].notna().any():
+            columns[name] = (heading, _MEAN)
+            notes.append(note)
+    names = [str(column) for column in models]
+    for name in names:
+        if name.startswith(WITHOUT):
+            columns[name] = (f"No score by {name.removeprefix(WITHOUT)}", share)
+    outcomes = [name for name in names if name.startswith(OUTCOME)]
+    for name in in_order(outcomes, [OUTCOME + outcome for outcome in SCORED_OUTCOMES]):
+        columns[name] = (name.removeprefix(OUTCOME).replace("_", " "), _COUNT)
     data = models.reset_index(names="model")
     data.insert(0, "block", place)
     table = _model_table(data, columns, name="models", estimates=("length_correlation",))
@@ -665,81 +580,153 @@ def _model_table(
     data: pd.DataFrame, columns: _Columns, name: str = "", estimates: Sequence[str] = ()
 ) -> Table:
     """A table with the column of models and then these."""
-    headings = {
-        "model": "Model",
-    } | {column: heading for column, (heading, _) in columns.items()}
-    formats = {column: shown for column, (_, shown) in columns.items()}
+    headings = {"model": "Model"}
+    formats = {}
+    for column, (heading, shown) in columns.items():
+        headings[column] = heading
+        formats[column] = shown
     return Table(data, formats, name, headings, list(headings), estimates=estimates)
-
-
-def _cost_of_1000(models: pd.DataFrame) -> "pd.Series[Any]":
-    """What 1,000 answers cost, US dollars."""
-    return 1000 * models["cost"] / models["answers"]
 
 
 def _cost(ranking: Ranking, place: int) -> Section:
     models = ranking.models
     data = models.assign(
-        cost_1000=_cost_of_1000(models), seconds_each=models["seconds"] / models["answers"]
+        cost_1000=cost_of_1000(models), seconds_each=models["seconds"] / models["answers"]
     )
-    columns: _Columns = {
-        "input_tokens": ("Tokens in", count),
-        "output_tokens": ("Tokens out", count),
-        "cost": ("Cost", money),
-        "cost_1000": ("per 1,000", money),
-        "judge_input_tokens": ("Judges' tokens in", count),
-        "judge_output_tokens": ("Judges' tokens out", count),
-        "judge_cost": ("Judges' cost", money),
-        "seconds": ("Working time", duration),
-        "seconds_each": ("per answer", duration),
-    }
-    notes = [
+    notes = []
+    if models["cost"].isna().all():
+        notes.append(_NO_COST)
+    notes.append(
         "Of all answers of the ranking together. Where a number is known for some of them only,"
         " their mean stands for the others. Working time is that of the samples one after the"
         " other, judging included; runs go in parallel and take less."
-    ]
-    if models["cost"].isna().all():
-        notes.insert(0, _NO_COST)
-    table = _model_table(data.reset_index(names="model"), columns)
-    costs = data["cost_1000"].astype(float)
-    means = zip(ranking.names, ranking.means[ALL], strict=True)
-    rows = _drawn([(ranking.short[name], costs[name], mean) for name, mean in means], "cost")
+    )
+    table = _model_table(data.reset_index(names="model"), _COSTS)
+    rows = []
+    for name, cost, mean in zip(ranking.names, data["cost_1000"], ranking.means[ALL], strict=True):
+        rows.append((ranking.short[name], cost, mean))
+    drawn = _drawn(rows, "cost")
     caption = (
         "What 1,000 answers cost, and the mean score with its interval: up and to the left is"
         " better."
     )
-    if undrawn := [short for name, short in ranking.short.items() if math.isnan(costs[name])]:
+    undrawn = [ranking.short[str(name)] for name in data.index[data["cost_1000"].isna()]]
+    if undrawn:
         caption += f" Not drawn, because the cost is not known: {listed(undrawn)}."
-    draw = partial(cost_plot, rows, label=_axis(ranking))
+    draw = partial(cost_plot, drawn, label=_axis(ranking))
     figure = Figure(f"r{place}-cost", "Mean final score of each model by cost", caption, draw)
-    return Section(
-        "Tokens, cost and time", notes, [table], 3, figures=[figure] if len(rows) > 1 else []
+    figures = [figure] if len(drawn) > 1 else []
+    return Section("Tokens, cost and time", notes, [table], 3, figures=figures)
+
+
+# --- where noise comes from ---
+
+_MORE = {
+    "twice_the_questions": "Twice the questions",
+    "one_more_epoch": "One more epoch",
+    "one_more_judge": "One more judge",
+    "judged_once_more": "Judged once more",
+}
+_SOURCES = {
+    "question": "Questions",
+    "answering": "Answering again",
+    "judges": "Judges differ",
+    "judging": "Judging again",
+}
+_NOT_MEASURED = {
+    "answer": (
+        "Answering again is not measured and counts as a part of the questions: run with"
+        " `--epochs 2`."
+    ),
+    "judge": (
+        "What another judge would change is not measured: run with `--model-role 'grader=[JUDGE,"
+        " OTHER]'`; logs of other judges are rankings of their own."
+    ),
+    "judgement": (
+        f"Judging again is not measured and counts as a part of the others: run `{JUDGE_AGAIN}`."
+    ),
+}
+"""Component -> what to do where the data do not measure it."""
+
+
+def noise_section(ranking: Ranking, place: int) -> Section:
+    """Half-widths of intervals, now and with more data, and shares of the variance."""
+    title = "Where noise comes from"
+    data = ranking.noise
+    if data.empty:
+        nothing = (
+            "One answer to each question, judged once by one judge: what answering and judging add"
+            " is a part of the noise between questions. `--epochs 2`, a panel of judges, or judging"
+            " the log again would measure it."
+        )
+        return Section(title, [nothing], level=3)
+    headings = {"first": "Model", "second": "Less", "margin": "Now"}
+    formats: dict[str, Format] = {"margin": _margin}
+    for column, heading in _MORE.items():
+        if data[column].notna().any():
+            headings[column] = heading
+            formats[column] = _margin
+    for source in NOISE:
+        column = f"share_{source}"
+        if data[column].notna().any():
+            headings[column] = _SOURCES[source]
+            formats[column] = share
+    level = level_text(ranking.means[ALL][0].level)
+    shown = Table(
+        data.assign(block=place)[["block", *data]],
+        formats,
+        "noise",
+        headings,
+        list(headings),
+        title=f"Half-width of the {level} interval, now and with more; shares of the variance",
     )
+    return Section(title, list(_about_noise(ranking)), [shown], level=3)
 
 
-# --- figures ---
+def _about_noise(ranking: Ranking) -> Iterator[str]:
+    """How half-widths are to be read, what the data do not measure, and what is left out."""
+    if ranking.noise["one_more_judge"].notna().any():
+        yield (
+            "Intervals are about these judges, as all others of this report: how lenient they are"
+            " on the whole is no noise. One more judge assumes one that differs from these as they"
+            " differ from each other; judged once more, that the mean of the judgements counts."
+        )
+    if ranking.traffic is not None:
+        yield "Questions have equal weight here, not that of the mix."
+    variances = ranking.noise[[f"variance_{name}" for name in COMPONENTS]]
+    for component, note in _NOT_MEASURED.items():
+        if variances[f"variance_{component}"].isna().all():
+            yield note
+    negative = (variances < 0).sum()
+    named = []
+    for column, rows in negative[negative > 0].items():
+        component = str(column).removeprefix("variance_").replace("_", " by ")
+        named.append(f"{component} ({counted(rows, 'row')})")
+    if named:
+        yield (
+            f"Negative estimates of components count as 0: {', '.join(named)}, of"
+            f" {counted(len(variances), 'row')}."
+        )
+    if ranking.about_answers.clusters:
+        yield (
+            "The split takes questions as independent: that those of one cluster, such as a user,"
+            " are alike is no part of it. These half-widths may therefore be smaller than those of"
+            " the intervals above."
+        )
 
 
-def _drawn(rows: Sequence[tuple[str, Any, Estimate]], column: str) -> pd.DataFrame:
-    """Rows of a figure: model, language or cost, and the mean with its bounds, where all are
-    known.
-    """
-    cells = [(model, place, mean.value, mean.low, mean.high) for model, place, mean in rows]
-    return pd.DataFrame(cells, columns=["model", column, "mean", "low", "high"]).dropna(
-        subset=[column, "mean"]
-    )
-
-
-def _axis(ranking: Ranking) -> str:
-    return "mean final score" + (" (simulation)" if ranking.models["simulated"].any() else "")
+def _margin(value: float) -> str:
+    margin = number(2)(value)
+    return margin if margin == DASH else f"± {margin}"
 
 
 # --- appendix ---
 
 
 def _runs(board: Leaderboard) -> Section:
-    rows = [
-        {
+    rows = []
+    for run in board.runs:
+        row = {
             "Model": run.model,
             "Judges": ", ".join(run.judges) or DASH,
             "Log": run.log,
@@ -751,18 +738,12 @@ def _runs(board: Leaderboard) -> Section:
             "Command": run.command,
             "Samples": run.samples,
         }
-        for run in board.runs
-    ]
+        rows.append(row)
     notes = []
     if board.command:
-        notes = [f"This report was made by: {board.command}"]
-    table = Table(
-        pd.DataFrame(rows),
-        {
-            "Samples": _COUNT,
-        },
-    )
-    return Section("Runs", notes, [table], appendix=True, folded=True)
+        notes.append(f"This report was made by: {board.command}")
+    table = Table(pd.DataFrame(rows), {"Samples": _COUNT})
+    return Section("Runs", notes, [table], folded=True)
 
 
 def _method(board: Leaderboard) -> Section:
@@ -775,4 +756,4 @@ def _method(board: Leaderboard) -> Section:
         seed=resampling.seed,
         fewest=fewest_clusters(resampling.level),
     )
-    return Section("Method", filled.splitlines(), appendix=True, folded=True)
+    return Section("Method", filled.splitlines(), folded=True)

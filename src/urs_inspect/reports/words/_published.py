@@ -21,15 +21,10 @@ def published_section(number: int, *, judged: bool) -> Section:
     published = load_published_urs()
     table = published.table(number)
     by = f"with its judge ({published.evaluator})" if judged else "with its own chains"
-    data = pd.DataFrame({"": list(table.rows)})
-    for place, column in enumerate(table.columns):
-        heading = f"{column.name} %" if column.unit == "percent" else column.name
-        digits = ".2f" if column.unit == "score" else "g"
-        data[heading] = [format(numbers[place], digits) for numbers in table.rows.values()]
     return Section(
         f"Published in the paper {by}; {NOT_COMPARABLE}",
         (f"Table {table.number}. {table.title}.", *table.notes),
-        (Table(data, dict.fromkeys(data.columns[1:], str)),),
+        (_numbers(table),),
         level=3,
     )
 
@@ -47,14 +42,12 @@ def published_sections() -> Iterator[Section]:
         "Published in the paper",
         [f"{published.source}.", caution],
         warnings=[caution],
-        appendix=True,
         page=PUBLISHED_PAGE,
     )
     for table in map(published.table, PUBLISHED_SCORES):
         marks = ["¹ ² ³ mark the first, second and third of a column."] if table.marks else []
-        yield _section(
-            f"Table {table.number}. {table.title}", [*table.notes, *marks], _scores(table)
-        )
+        title = f"Table {table.number}. {table.title}"
+        yield _section(title, [*table.notes, *marks], _numbers(table))
     criteria = [(intent, ", ".join(names)) for intent, names in published.criteria.intents.items()]
     frame = pd.DataFrame(criteria, columns=["Intent", "Criteria, in the order of the paper"])
     title = f"Table {published.criteria.number}. {published.criteria.title}"
@@ -71,24 +64,22 @@ def published_sections() -> Iterator[Section]:
 
 
 def _section(title: str, notes: Sequence[str], table: Table) -> Section:
-    return Section(title, notes, [table], 3, appendix=True, page=PUBLISHED_PAGE)
+    return Section(title, notes, [table], 3, page=PUBLISHED_PAGE)
 
 
-def _scores(table: UrsTable) -> Table:
-    headings = [
-        f"{column.name}{_LANGUAGES[column.language]}"
-        + (f" ({column.cases:,})" if column.cases else "")
-        for column in table.columns
-    ]
-    none = (0,) * len(headings)
-    rows = [
-        (
-            name,
-            *(
-                f"{score:.2f}{_PLACES[mark]}"
-                for score, mark in zip(row, table.marks.get(name, none), strict=True)
-            ),
-        )
-        for name, row in table.rows.items()
-    ]
-    return Table(pd.DataFrame(rows, columns=["Model", *headings]), dict.fromkeys(headings, str))
+def _numbers(table: UrsTable) -> Table:
+    """A table as printed, with the marks of its best models."""
+    data = pd.DataFrame({"Model or service": list(table.rows)})
+    for place, column in enumerate(table.columns):
+        heading = column.name + _LANGUAGES[column.language]
+        if column.unit == "percent":
+            heading += " %"
+        if column.cases:
+            heading += f" ({column.cases:,})"
+        digits = ".2f" if column.unit == "score" else "g"
+        cells = []
+        for name, numbers in table.rows.items():
+            mark = table.marks[name][place] if name in table.marks else 0
+            cells.append(f"{numbers[place]:{digits}}{_PLACES[mark]}")
+        data[heading] = cells
+    return Table(data, dict.fromkeys(data.columns[1:], str))

@@ -13,7 +13,7 @@ from urs_inspect.annotation._votes import UNNAMED
 from urs_inspect.discrepancy._judge_prior import WeighedRanking
 from urs_inspect.logs._battles import HumanBattles
 from urs_inspect.logs._scores import SIMULATED
-from urs_inspect.reports._texts import Format, listed, number, rating_text
+from urs_inspect.reports._texts import DASH, Format, listed, number, rating_text
 from urs_inspect.reports.layout._tables import (
     SIMULATED_SCREEN,
     FirstScreen,
@@ -28,10 +28,11 @@ from urs_inspect.reports.words._rankings_by import (
     by_section,
     first_of_groups,
     judge_section,
+    notes_on_intervals,
     rank_columns,
+    rank_texts,
 )
 from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
-from urs_inspect.stats._bootstrap import fewest_clusters
 from urs_inspect.stats._bradley_terry import PRIOR
 from urs_inspect.stats._elo import SCALE, START, K
 from urs_inspect.stats._ranking import Difference, Rank
@@ -58,26 +59,21 @@ def ranking_report(
     """A ranking, how far people agree, rankings of groups, adjusted ratings with their facts, and
     how it agrees with a leaderboard; `weighed` is the ranking with a judge as a prior.
     """
-    facts = ranking_dict(ranking, leaderboard) | {
-        key: fact for _, more in adjusted for key, fact in more.items()
-    }
-    if by:
-        facts["by"] = by_facts(by, judge, ranking_dict)
+    facts = ranking_dict(ranking, leaderboard)
     sections = []
-    beside = []
-    if by:
-        beside.append(by_section(by))
-    if judge:
-        beside.append(judge_section(judge))
     if people:
         sections.append(Section("Votes of people", people_notes(people)))
-    sections += [
-        _ratings_section(ranking),
-        *beside,
-        _neighbours_section(ranking),
-        *(section for section, _ in adjusted),
-        _win_rates_section(ranking),
-    ]
+    sections.append(_ratings_section(ranking))
+    if by:
+        facts["by"] = by_facts(by, judge, ranking_dict)
+        sections.append(by_section(by))
+    if judge:
+        sections.append(judge_section(judge))
+    sections.append(_neighbours_section(ranking))
+    for section, more in adjusted:
+        facts |= more
+        sections.append(section)
+    sections.append(_win_rates_section(ranking))
     if leaderboard:
         sections.append(Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard)))
     titles = [section.title for section, _ in adjusted]
@@ -93,64 +89,57 @@ def _screen(
     weighed: WeighedRanking | None,
 ) -> FirstScreen:
     """The answer on one screen; `more` are titles of parts that are not on it."""
-    over = (
-        f"{counted(ranking.battles, 'comparison')} on"
-        f" {counted(ranking.clusters, 'instruction')}, {counted(ranking.ties, 'tie')}."
-    )
-    votes = people_notes(people) if people else []
-    basis = [*votes, over, f"Ratings of Bradley-Terry with {ranking.level:.0%} intervals."]
-    message = ranking.connectivity.message
-    warnings = []
-    if any(map(_is_simulated, ranking.players)):
-        warnings = [SIMULATED_SCREEN]
-    warnings += [f"NOT ALL MODELS COMPARE: {message}"] if message else []
+    basis = people_notes(people) if people else []
+    basis += [
+        f"{counted(ranking.battles, 'comparison')} on {counted(ranking.clusters, 'instruction')},"
+        f" {counted(ranking.ties, 'tie')}.",
+        f"Ratings of Bradley-Terry with {ranking.level:.0%} intervals.",
+    ]
+    warnings = _apart(ranking)
+    if any(player.startswith(SIMULATED) for player in ranking.players):
+        warnings.insert(0, SIMULATED_SCREEN)
     findings = [first_of_groups(by)] if by else []
     findings.append(
         "The interval of a rank is about that model alone; where models are nearly equal, it is"
         " too narrow."
     )
     findings += [f"Also: {title}." for title in more]
-    table = _ranks_by_group(ranking, by) if by else _ranks(ranking, weighed)
     claim = _claim(ranking)
     if weighed:
         claim = f"{_claim_with_judge(weighed)} By votes alone: {claim}"
-    return FirstScreen(claim, warnings, basis, table, findings)
+    return FirstScreen(claim, warnings, basis, _table(ranking, by, weighed), findings)
 
 
-def _ranks(ranking: Ranking, weighed: WeighedRanking | None) -> Table:
-    """Ranks, ratings, those with a judge as a prior, and how far a model is ahead of the next."""
-    ahead = [_rating_difference(gap.estimate) for gap in ranking.differences]
-    columns: dict[str, Sequence[Any]] = {
-        "rank": rank_texts(ranking.ranks),
-        "model": list(ranking.players),
-        "rating": list(ranking.bradley_terry),
-    }
-    if weighed:
-        with_judge = dict(zip(weighed.players, weighed.ratings, strict=True))
-        columns["with the judge"] = [with_judge[name] for name in ranking.players]
-    columns["ahead of the next"] = [*ahead, ""]
-    return Table(
-        pd.DataFrame(columns),
-        {"rating": rating_text, "ahead of the next": str, "with the judge": rating_text},
-        headings={"rating": "by votes alone"} if weighed else {},
-    )
+def _apart(ranking: Ranking) -> list[str]:
+    """That not all models can be compared."""
+    message = ranking.connectivity.message
+    return [f"NOT ALL MODELS COMPARE: {message}"] if message else []
 
 
-def _ranks_by_group(ranking: Ranking, by: RankingsBy) -> Table:
-    """Ranks overall and in each group, and ratings overall."""
+def _table(ranking: Ranking, by: RankingsBy | None, weighed: WeighedRanking | None) -> Table:
+    """Ranks and ratings; with groups the ranks in each, else how far a model is ahead of the
+    next.
+    """
     columns: dict[str, Sequence[Any]] = {
         "rank": rank_texts(ranking.ranks),
         "model": list(ranking.players),
     }
-    formats: dict[str, Format] = {}
     headings: dict[str, str] = {}
-    for group, ranks in rank_columns(by).items():
-        column = f"{by.by}: {group}"  # a group may be called like another column
+    groups = rank_columns(by) if by else {}
+    for group, ranks in groups.items():
+        column = f"group: {group}"  # a group may be called like another column
         columns[column] = ranks
-        formats[column] = str
         headings[column] = group
     columns["rating"] = list(ranking.bradley_terry)
-    formats["rating"] = rating_text
+    if weighed and not by:
+        with_judge = dict(zip(weighed.players, weighed.ratings, strict=True))
+        columns["with the judge"] = [with_judge[name] for name in ranking.players]
+        headings["rating"] = "by votes alone"
+    if not by:
+        ahead = [_rating_difference(gap.estimate) for gap in ranking.differences]
+        columns["ahead of the next"] = [*ahead, ""]
+    formats: dict[str, Format] = dict.fromkeys(list(columns)[2:], str)
+    formats |= {"rating": rating_text, "with the judge": rating_text}
     return Table(pd.DataFrame(columns), formats, headings=headings)
 
 
@@ -181,10 +170,6 @@ def _claim_with_judge(weighed: WeighedRanking) -> str:
         f"With the judge as a prior, {first} is first, above {second} with a probability of"
         f" {how_sure}; the judge counts with a weight of {weighed.weight:.2f} of 1."
     )
-
-
-def _is_simulated(player: str) -> bool:
-    return player.startswith(SIMULATED)
 
 
 def _rating_difference(difference: Estimate) -> str:
@@ -224,24 +209,16 @@ def ranking_dict(
             "start": START,
         },
     }
-    if leaderboard is None:
-        return facts
-    measures = {
-        "spearman": leaderboard.spearman,
-        "kendall": leaderboard.kendall,
-    }
-    return facts | {
-        "leaderboard": {
-            **{
-                name: None if math.isnan(found.value) else found.value
-                for name, found in measures.items()
-            },
-            "intervals": {name: interval_fact(found) for name, found in measures.items()},
+    if leaderboard is not None:
+        measures = {"spearman": leaderboard.spearman, "kendall": leaderboard.kendall}
+        facts["leaderboard"] = {
+            **{name: measure.value for name, measure in measures.items()},
+            "intervals": {name: interval_fact(measure) for name, measure in measures.items()},
             "models": list(leaderboard.players),
             "only_ranked": list(leaderboard.only_ranked),
             "only_leaderboard": list(leaderboard.only_leaderboard),
-        },
-    }
+        }
+    return facts
 
 
 def order_facts(
@@ -312,84 +289,50 @@ def interval_fact(estimate: Estimate) -> list[float] | None:
 
 
 def _ratings_section(ranking: Ranking) -> Section:
+    apart = _apart(ranking)
     notes = [
-        f"{counted(ranking.battles, 'comparison')} of {len(ranking.players)} models on "
-        f"{counted(ranking.clusters, 'instruction')}, {counted(ranking.ties, 'tie')}."
-    ]
-    apart = []
-    if message := ranking.connectivity.message:
-        apart = [f"NOT ALL MODELS COMPARE: {message}"]
-    notes += apart
-    if any(math.isnan(rating.low) for rating in ranking.bradley_terry):
-        notes.append(
-            f"No interval is given for a model on fewer than {fewest_clusters(ranking.level)}"
-            " instructions, or where all resamples agree."
-        )
-    notes.append(
+        f"{counted(ranking.battles, 'comparison')} of {len(ranking.players)} models on"
+        f" {counted(ranking.clusters, 'instruction')}, {counted(ranking.ties, 'tie')}.",
+        *apart,
+        *notes_on_intervals([ranking]),
         f"Brackets: {ranking.level:.0%} intervals over {ranking.rounds} resamples of the"
         f" instructions (seed {ranking.seed}), expanded where there are few. Bradley-Terry does not"
         f" depend on the order of the votes and is the rating to go by; Elo (K={K:g}) is"
         " the mean over the same resamples; 'Elo by order', its mean over random orders of all"
-        " votes, without resampling."
-    )
-    notes.append(
+        " votes, without resampling.",
         "The interval of a rank is about that model alone, and is too narrow where models are"
         " nearly equal; the ranks of a table do not all hold together: of simulated tables of six"
         f" nearly equal models with 210 votes, {_RANK_HELD:.0%} of the intervals held the rank of"
-        f" their model, and {_RANKS_HELD:.0%} of the tables all six."
-    )
-    columns = {
-        "rank": rank_texts(ranking.ranks),
-        "model": list(ranking.players),
+        f" their model, and {_RANKS_HELD:.0%} of the tables all six.",
+    ]
+    ratings = {
         "Bradley-Terry": list(ranking.bradley_terry),
         "Elo": list(ranking.elo),
         "Elo by order": [rating.value for rating in ranking.elo_shuffled],
     }
-    table = Table(
-        pd.DataFrame(columns), dict.fromkeys(("Bradley-Terry", "Elo", "Elo by order"), rating_text)
-    )
+    columns = {"rank": rank_texts(ranking.ranks), "model": list(ranking.players), **ratings}
+    table = Table(pd.DataFrame(columns), dict.fromkeys(ratings, rating_text))
     return Section("Ranking", notes, [table], warnings=apart)
-
-
-def rank_texts(ranks: Iterable[Rank]) -> list[str]:
-    """Ranks with their intervals: `2 (1–3)`."""
-    return [f"{place.rank} ({place.low}–{place.high})" for place in ranks]
 
 
 def _neighbours_section(ranking: Ranking) -> Section:
     rows = [(gap.better, gap.other, gap.verdict, gap.estimate) for gap in ranking.differences]
     data = pd.DataFrame(rows, columns=["model", "next", "result", "difference"])
-    table = Table(
-        data,
-        {
-            "difference": number(0, sign=True),
-        },
-    )
+    table = Table(data, {"difference": number(0, sign=True)})
     return Section("Neighbours, difference in Bradley-Terry", tables=[table])
 
 
 def _win_rates_section(ranking: Ranking) -> Section:
     rates = ranking.win_rates
-    headings = {
-        str(place): model for place, model in enumerate(rates.players)
-    }  # models may have any names
-    columns: dict[str, list[str]] = {
-        "model": list(rates.players),
-    }
-    for place in range(len(rates.players)):
-        won = rates.rates[:, place]
-        met = rates.battles[:, place]
-        columns[str(place)] = [
-            f"{100 * w:.0f} ({m})" if m else "–" for w, m in zip(won, met, strict=True)
-        ]
-    table = Table(
-        pd.DataFrame(columns),
-        dict.fromkeys(headings, str),
-        headings={
-            "model": "",
-            **headings,
-        },
-    )
+    columns: dict[str, list[str]] = {"model": list(rates.players)}
+    headings = {"model": ""}
+    for place, model in enumerate(rates.players):
+        results = zip(rates.rates[:, place], rates.battles[:, place], strict=True)
+        column = str(place)  # models may have any names
+        columns[column] = [f"{100 * won:.0f} ({met})" if met else DASH for won, met in results]
+        headings[column] = model
+    formats = dict.fromkeys(list(columns)[1:], str)
+    table = Table(pd.DataFrame(columns), formats, headings=headings)
     return Section(
         "Wins of the row over the column in %, ties as half, and number of battles", tables=[table]
     )

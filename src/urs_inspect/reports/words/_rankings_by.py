@@ -4,7 +4,7 @@ As in Tables 1, 7 and 8 of the MAD paper, where the groups are scenarios.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,18 +15,27 @@ from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._rankings import RankingsBy, RankingsOfJudge
 from urs_inspect.stats import Ranking
 from urs_inspect.stats._bootstrap import fewest_clusters
+from urs_inspect.stats._ranking import Rank
 
-_OVERALL = "overall"
-_MODEL = "model"
+
+def rank_texts(ranks: Iterable[Rank]) -> list[str]:
+    """Ranks with their intervals: `2 (1–3)`."""
+    return [f"{place.rank} ({place.low}–{place.high})" for place in ranks]
 
 
 def by_section(found: RankingsBy) -> Section:
     """Ranks and ratings of all models overall and in each group."""
-    warnings = _warnings(found)
+    apart = [group for group, ranking in found.groups.items() if ranking.connectivity.message]
+    warnings = []
+    if apart:
+        warnings.append(
+            f"NOT ALL MODELS COMPARE in {choices(apart)}: models there never met, or every vote"
+            " between them went one way, so that the prior sets how far they lie apart."
+        )
     tables = [
-        _table(found, "Ranks", _rank_of, found.board),
-        _table(found, "Bradley-Terry", _rating_of),
-        _table(found, "Elo", _elo_of),
+        _table(found, "Ranks", lambda ranking: rank_texts(ranking.ranks)),
+        _table(found, "Bradley-Terry", lambda ranking: map(rating_text, ranking.bradley_terry)),
+        _table(found, "Elo", lambda ranking: map(rating_text, ranking.elo)),
     ]
     if found.agreement:
         rows = [(group, *agreement) for group, agreement in found.agreement.items()]
@@ -37,42 +46,64 @@ def by_section(found: RankingsBy) -> Section:
     return Section(f"Ranking by {found.by}", notes, tables, warnings=warnings)
 
 
-def _warnings(found: RankingsBy) -> list[str]:
-    apart = [group for group, ranking in found.groups.items() if ranking.connectivity.message]
-    if not apart:
-        return []
-    return [
-        f"NOT ALL MODELS COMPARE in {choices(apart)}: models there never met, or every vote"
-        " between them went one way, so that the prior sets how far they lie apart."
-    ]
-
-
 def _notes(found: RankingsBy, warnings: Sequence[str]) -> list[str]:
-    counts = [
-        f"{group} {ranking.battles:,} on {ranking.clusters:,}"
-        for group, ranking in found.groups.items()
-    ]
+    counts = []
+    for group, ranking in found.groups.items():
+        counts.append(f"{group} {ranking.battles:,} on {ranking.clusters:,}")
     notes = [f"Comparisons, and instructions: {'; '.join(counts)}."]
     if found.without:
         notes.append(
             f"{counted(found.without, 'comparison')} without {found.by} count overall only."
         )
-    notes += warnings
-    notes.append(
+    notes += [
+        *warnings,
         "Each group is ranked by its own comparisons. An interval is about one model in one group:"
-        " of many, some miss by chance. A dash is a model without a comparison in the group."
-    )
-    if any(_lacks_intervals(ranking) for ranking in found.groups.values()):
-        fewest = fewest_clusters(found.overall.level)
-        notes.append(
-            f"No interval is given for a model on fewer than {fewest} instructions, or where all"
-            " resamples agree."
-        )
-    return notes
+        " of many, some miss by chance. A dash is a model without a comparison in the group.",
+    ]
+    return notes + notes_on_intervals(found.groups.values())
 
 
-def _lacks_intervals(ranking: Ranking) -> bool:
-    return any(math.isnan(rating.low) for rating in ranking.bradley_terry)
+def notes_on_intervals(rankings: Iterable[Ranking]) -> list[str]:
+    """Why some models have no interval; nothing if all have one."""
+    for ranking in rankings:
+        if any(math.isnan(rating.low) for rating in ranking.bradley_terry):
+            fewest = fewest_clusters(ranking.level)
+            return [
+                f"No interval is given for a model on fewer than {fewest} instructions, or where"
+                " all resamples agree."
+            ]
+    return []
+
+
+def _table(found: RankingsBy, title: str, texts: Callable[[Ranking], Iterable[str]]) -> Table:
+    """One row per model, and a column for each group; `texts` are those of the models of a
+    ranking.
+    """
+    models = found.overall.players
+    columns: list[tuple[str, Sequence[str]]] = [("model", models)]
+    if found.board and title == "Ranks":
+        columns.append(("leaderboard", [str(found.board.get(model, DASH)) for model in models]))
+    for group, ranking in {"overall": found.overall, **found.groups}.items():
+        columns.append((group, _of_models(models, ranking, texts(ranking))))
+    return _shown(columns, title)
+
+
+def _of_models(models: Sequence[str], ranking: Ranking, texts: Iterable[str]) -> list[str]:
+    """A text for each model; a dash for those that the ranking does not have."""
+    known = dict(zip(ranking.players, texts, strict=True))
+    return [known.get(model, DASH) for model in models]
+
+
+def _shown(columns: Sequence[tuple[str, Sequence[str]]], title: str = "") -> Table:
+    """A table whose first column holds names; groups may be called like other columns."""
+    headings: dict[str, str] = {}
+    data = pd.DataFrame()
+    for heading, cells in columns:
+        column = str(len(headings))
+        headings[column] = heading
+        data[column] = cells
+    formats = dict.fromkeys(data.columns[1:], str)
+    return Table(data, formats, headings=headings, title=title)
 
 
 def judge_section(found: RankingsOfJudge) -> Section:
@@ -84,29 +115,27 @@ def judge_section(found: RankingsOfJudge) -> Section:
         " instructions, of both together.",
     ]
     models = next(iter(found.people.values())).players
-    columns: dict[str, list[str]] = {_MODEL: list(models)}
+    columns: list[tuple[str, Sequence[str]]] = [("model", models)]
+    rows = []
     for group, people in found.people.items():
-        judge = found.judge[group]
-        by_people = _cells(people, models, _plain_rank)
-        by_judge = _cells(judge, models, _plain_rank)
-        columns[group] = [" / ".join(pair) for pair in zip(by_people, by_judge, strict=True)]
-    rows = [
-        (group, people.battles, found.spearman[group]) for group, people in found.people.items()
-    ]
+        pairs = []
+        for ranking in (people, found.judge[group]):
+            places = [str(place.rank) for place in ranking.ranks]
+            pairs.append(_of_models(models, ranking, places))
+        columns.append((group, [" / ".join(pair) for pair in zip(*pairs, strict=True)]))
+        rows.append((group, people.battles, found.spearman[group]))
     agreement = pd.DataFrame(rows, columns=[found.by, "comparisons", "Spearman"])
-    tables = [
-        _shown(columns),
-        Table(agreement, {"comparisons": number(0), "Spearman": number(2)}),
-    ]
+    formats = {"comparisons": number(0), "Spearman": number(2)}
+    tables = [_shown(columns), Table(agreement, formats)]
     return Section(f"People and the judge by {found.by}", notes, tables)
 
 
 def rank_columns(found: RankingsBy) -> dict[str, list[str]]:
     """Ranks in each group with their intervals, by group, in the order of the overall ranking."""
-    return {
-        group: _cells(ranking, found.overall.players, _rank_of)
-        for group, ranking in found.groups.items()
-    }
+    columns = {}
+    for group, ranking in found.groups.items():
+        columns[group] = _of_models(found.overall.players, ranking, rank_texts(ranking.ranks))
+    return columns
 
 
 def first_of_groups(found: RankingsBy) -> str:
@@ -119,89 +148,33 @@ def first_of_groups(found: RankingsBy) -> str:
     return f"First by {found.by}: {'; '.join(firsts)}."
 
 
-def _table(
-    found: RankingsBy,
-    title: str,
-    cell: "_Cell",
-    board: Mapping[str, int] | None = None,
-) -> Table:
-    models = found.overall.players
-    columns: dict[str, list[str]] = {_MODEL: list(models)}
-    if board:
-        columns["leaderboard"] = [str(board.get(model, DASH)) for model in models]
-    columns[_OVERALL] = _cells(found.overall, models, cell)
-    for group, ranking in found.groups.items():
-        columns[group] = _cells(ranking, models, cell)
-    return _shown(columns, title)
-
-
-def _shown(columns: Mapping[str, Sequence[str]], title: str = "") -> Table:
-    """A table whose first column holds names; groups may be called like other columns."""
-    headings = dict(enumerate(columns))
-    named = {str(place): heading for place, heading in headings.items()}
-    data = pd.DataFrame({str(place): columns[heading] for place, heading in headings.items()})
-    formats = dict.fromkeys(list(named)[1:], str)
-    return Table(data, formats, headings=named, title=title)
-
-
-_Cell = Callable[[Ranking, int], str]
-"""What a table says of the model at a place of a ranking."""
-
-
-def _cells(ranking: Ranking, models: Sequence[str], cell: _Cell) -> list[str]:
-    """A cell for each model; a dash for those that the ranking does not have."""
-    places = {model: place for place, model in enumerate(ranking.players)}
-    return [cell(ranking, places[model]) if model in places else DASH for model in models]
-
-
-def _plain_rank(ranking: Ranking, place: int) -> str:
-    return str(ranking.ranks[place].rank)
-
-
-def _rank_of(ranking: Ranking, place: int) -> str:
-    rank = ranking.ranks[place]
-    return f"{rank.rank} ({rank.low}–{rank.high})"
-
-
-def _rating_of(ranking: Ranking, place: int) -> str:
-    return rating_text(ranking.bradley_terry[place])
-
-
-def _elo_of(ranking: Ranking, place: int) -> str:
-    return rating_text(ranking.elo[place])
-
-
 def by_facts(
     found: RankingsBy,
     judge: RankingsOfJudge | None,
     facts_of: Callable[[Ranking], dict[str, Any]],
 ) -> dict[str, Any]:
     """What `rank --by --json` prints under `by`: a ranking for each group, and the agreement."""
-    facts: dict[str, Any] = {
-        "key": found.by,
-        "without": found.without,
-        "groups": {group: facts_of(ranking) for group, ranking in found.groups.items()},
-    }
+    groups = {}
+    for group, ranking in found.groups.items():
+        groups[group] = facts_of(ranking)
+    facts: dict[str, Any] = {"key": found.by, "without": found.without, "groups": groups}
     if found.agreement:
-        facts["leaderboard"] = {
-            group: {"spearman": _number(pair[0].value), "kendall": _number(pair[1].value)}
-            for group, pair in found.agreement.items()
-        }
+        agreement = {}
+        for group, (spearman, kendall) in found.agreement.items():
+            agreement[group] = {"spearman": spearman.value, "kendall": kendall.value}
+        facts["leaderboard"] = agreement
     if judge:
-        facts["judge"] = {
-            group: {
+        by_judge = {}
+        for group, spearman in judge.spearman.items():
+            by_judge[group] = {
                 "people": _ranks(judge.people[group]),
                 "judge": _ranks(judge.judge[group]),
-                "spearman": _number(spearman.value),
+                "spearman": spearman.value,
             }
-            for group, spearman in judge.spearman.items()
-        }
+        facts["judge"] = by_judge
     return facts
 
 
-def _ranks(ranking: Ranking) -> dict[str, int]:
-    return {model: place.rank for model, place in zip(ranking.players, ranking.ranks, strict=True)}
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def _ranks(ranking: Ranking) -> Mapping[str, int]:
+    ranks = [place.rank for place in ranking.ranks]
+    return dict(zip(ranking.players, ranks, strict=True))
