@@ -462,12 +462,12 @@ class FirstScreen:
     @property
     def notes(self) -> Iterator[str]:
         """All sentences of a page in order, and the commands."""
-        warnings = list(self.warnings)
-        if SIMULATED_SCREEN in warnings:  # a page has it at its top
-            warnings.remove(SIMULATED_SCREEN)
-            yield SIMULATED_SCREEN
+        simulated = [warning for warning in self.warnings if warning.startswith("SIMULAT")]
+        yield from simulated  # a page has it at its top
         yield self.claim
-        yield from warnings
+        for warning in self.warnings:
+            if warning not in simulated:
+                yield warning
         yield from self.basis
         yield from self.findings
         for purpose, command in self.commands:
