@@ -51,12 +51,13 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
     """The answer of a leaderboard: that of its first ranking."""
     ranking = board.rankings[0]
     claim, *findings = claims(ranking)
-    ways = []
-    if len(board.rankings) > 1:
-        more = counted(len(board.rankings) - 1, "more ranking")
-        ways.append(f"{more}, of runs that cannot be compared with this one: --all.")
+    more = []
     if len(ranking.ranked) > 1 and not findings:
-        findings = [*_best_of_intents(ranking), *_needed(ranking)]
+        findings = _best_of_intents(ranking)
+        more += _needed(ranking)
+    if len(board.rankings) > 1:
+        others = counted(len(board.rankings) - 1, "more ranking")
+        more.append(f"{others}, of runs that cannot be compared with this one: --all.")
     failed = failed_sentence(ranking)
     first = [SIMULATED_SCREEN] if board.simulated else []
     if failed:
@@ -68,7 +69,7 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
         _table(ranking),
         findings,
         _commands(ranking, failed),
-        ways,
+        more,
         len(first),
     )
 
