@@ -28,8 +28,8 @@ from urs_inspect.reports.numbers._judges import (
     result_of,
 )
 from urs_inspect.reports.words._judge_details import (
-    NUMBERS,
     Detail,
+    judge_numbers,
     judges_report,
     pair_details,
     rating_details,
@@ -117,7 +117,7 @@ def test_the_file_has_a_row_for_each_number_of_judges_and_baselines() -> None:
     judge = as_judge(scores, "ab")
     baselines = tuple(computed_baselines([judge]))
     dataset = DatasetJudges("data", "0" * 64, (judge,), (), baselines)
-    table = judges_report([dataset], [], numbers=True).tables()[NUMBERS]
+    table = judge_numbers([dataset], [])
     assert (
         ",".join(map(str, table))
         == "dataset,judge,orders,level,by,group,measure,value,low,high,n,clusters"
@@ -140,6 +140,11 @@ def test_ratings_have_the_numbers_that_headers_had(with_rubric: EvalLog) -> None
     [dataset] = read_ratings([with_rubric])
     [judge] = dataset.judges
     found, items = rows_of(rating_details(judge)), list(judge.items.values())
+    assert judge.rubric
+    # Ratings 2 4 6 8 10 2 of 1 to 10 on the scale 1 to 5: 1 + 4 / 9 (x - 1), less the labels 1 2 3
+    # 4 5 1. 6 + 4 / 9 * (32 - 6) - 16
+    leisure = found["ratings", "intent", "leisure", "mean difference"][0]
+    assert leisure == pytest.approx((6 + 4 / 9 * 26 - 16) / 6)
     groups = {("all", ""): items}
     for intent in ("leisure", "factual_qa"):
         groups["intent", intent] = [item for item in items if item.places["intent"] == intent]
@@ -194,9 +199,7 @@ def test_the_report_as_markdown(
         *map(joint.__getitem__, ("sharp", "halo")),
     ]
     ratings = [*map(rating_logs.__getitem__, ("same", "other", "coarse")), with_rubric]
-    found = report_of(
-        pairs, ratings, by=by, published="all", skipped=["c.eval was left out."]
-    ).markdown()
+    found = report_of(pairs, ratings, by=by, skipped=["c.eval was left out."]).markdown()
     check_golden("judges", re.sub("(?<=Dataset: )/.*/", "", found))
     # Right by hand: 5 of 7 labels are the longer response; 7 pairs only one has right, by three
     # tests 3 * 2 / 128; 2 / 2001 by three tests.
@@ -256,4 +259,4 @@ def test_partial_logs_and_unknown_costs_are_reported(logs: Logs) -> None:
     assert tells(found, "cost ... mockllm/good 1 of 8")
     without = judges_report(read_judges([logs["good"]]), []).markdown()
     assert tells(without, "known cost: mockllm/good") and "n of m" not in without
-    assert "PUBLISHED" not in report_of([logs["good"]], published="matching").markdown()
+    assert "PUBLISHED" not in report_of([logs["good"]]).markdown()

@@ -68,7 +68,7 @@ def judges(
     from urs_inspect.reports.numbers._judge_bias import MAD_TASK, battle_biases
     from urs_inspect.reports.numbers._judges import read_judges, read_ratings
     from urs_inspect.reports.numbers._twins import read_twins
-    from urs_inspect.reports.words._judge_details import NUMBERS, judges_report
+    from urs_inspect.reports.words._judge_details import judge_numbers, judges_report
 
     if csv_file is not None:
         _check_new(csv_file)
@@ -95,15 +95,14 @@ def judges(
         pairs,
         ratings,
         by=by,
-        published="matching",
         skipped=skipped,
-        numbers=csv_file is not None,
         twins=twins,
         battles=battles,
     )
-    written = [] if csv_file is None else [f"All numbers: {csv_file}"]
+    written = []
     if csv_file is not None:
-        write_new_file(csv_file, csv_text(report.tables()[NUMBERS]), "csv")
+        write_new_file(csv_file, csv_text(judge_numbers(pairs, ratings)), "csv")
+        written = [f"All numbers: {csv_file}"]
     print_shown(report, Console(), Shown(every, only), written)
 
 

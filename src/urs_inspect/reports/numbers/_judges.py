@@ -541,7 +541,6 @@ class RatingJudge(LoggedJudge):
 
     rubric: str  # that it was asked with; empty if there was none
     agreement: RatingAgreement
-    by_intent: dict[str, RatingAgreement]  # where responses have an intent
     items: dict[Key, RatedItem] = field(repr=False)
 
 
@@ -615,10 +614,6 @@ def read_rating_judge(log: EvalLog) -> RatingJudge | None:
     if not items:
         return None
     facts = log.eval.metadata or {}
-    by_intent = {}
-    for intent in sorted({item.places["intent"] for item in items.values()} - {""}):
-        members = [item for item in items.values() if item.places["intent"] == intent]
-        by_intent[intent] = agreement(members)
     return RatingJudge(
         judge=log.eval.model,
         name=log.eval.model,
@@ -630,5 +625,4 @@ def read_rating_judge(log: EvalLog) -> RatingJudge | None:
         reply_counts=_reply_counts(scores),
         rubric=str(facts.get("rubric", "")),
         agreement=agreement(list(items.values())),
-        by_intent=by_intent,
     )

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -48,8 +48,6 @@ from urs_inspect.scorers._rating_agreement import CORRELATIONS, FIELDS, RatingAg
 from urs_inspect.stats import Estimate, correctness
 
 JUDGES = ReportKind("urs-inspect judges", 1, "urs-inspect judges", "judges")
-NUMBERS = "numbers"
-"""Name of the table of all details."""
 
 _SIMULATION = "SIMULATION: simulated judges; the numbers mean nothing."
 _VERDICTS = {
@@ -79,13 +77,14 @@ class Detail:
     measure: str  # `count` for failures and replies
     estimate: Estimate  # without an interval where none is reported
 
-    def text(self) -> str:
-        """Counts as they are, correlations with three digits, shares in percent."""
-        if self.measure == "count":
-            return number(0)(self.estimate)
-        if self.level == "ratings" or self.measure == "alpha":
-            return number(3)(self.estimate)
-        return _percent(self.estimate)
+
+def _detail_text(detail: Detail) -> str:
+    """Counts as they are, correlations with three digits, shares in percent."""
+    if detail.measure == "count":
+        return number(0)(detail.estimate)
+    if detail.level == "ratings" or detail.measure == "alpha":
+        return number(3)(detail.estimate)
+    return _percent(detail.estimate)
 
 
 def pair_details(judge: JudgeResult) -> list[Detail]:
@@ -100,8 +99,7 @@ def pair_details(judge: JudgeResult) -> list[Detail]:
         items = judged_items(scores, dimensions=level == "dimensions")
         if measures is None or items is None:
             continue
-        estimates = {field.name: getattr(measures, field.name) for field in fields(measures)}
-        details += _details(level, "all", "", estimates)
+        details += _details(level, "all", "", vars(measures))
         for place in ("scenario", "need", "dimension"):
             for group, estimate in accuracies_by(items, place).items():
                 details += _details(level, place, group, {"accuracy": estimate})
@@ -137,9 +135,9 @@ def rating_details(judge: RatingJudge) -> list[Detail]:
 
 
 def _agreement(by: str, group: str, found: RatingAgreement) -> list[Detail]:
-    estimates = {kind: getattr(found.correlations, kind) for kind in CORRELATIONS}
-    unparsed = Estimate(found.unread, math.nan, math.nan, found.n, 0)
-    measures = {**estimates, "mean difference": found.difference, "unread": unparsed}
+    measures = {kind: getattr(found.correlations, kind) for kind in CORRELATIONS}
+    measures["mean difference"] = found.difference
+    measures["unread"] = Estimate(found.unread, math.nan, math.nan, found.n, 0)
     return _details("ratings", by, group, measures)
 
 
@@ -181,11 +179,11 @@ _SHARE = number(1, percent=True)
 _MOST_JUDGES = 3
 """Judges that the first screen names in a sentence."""
 _RULES = {
-    "longest": "always choosing the longer answer",
-    "shortest": "always choosing the shorter answer",
-    "first": "always choosing the first answer",
-    "second": "always choosing the second answer",
-    "random": "choosing at random",
+    "longest": "Always choosing the longer answer",
+    "shortest": "Always choosing the shorter answer",
+    "first": "Always choosing the first answer",
+    "second": "Always choosing the second answer",
+    "random": "Choosing at random",
 }
 
 
@@ -194,112 +192,80 @@ def judges_report(
     ratings: Sequence[DatasetJudges[RatingJudge]],
     *,
     by: Sequence[str] = (),
-    published: str = "none",
     skipped: Sequence[str] = (),
-    numbers: bool = False,
     twins: Sequence[Twins] = (),
     battles: Sequence[DatasetBiases] = (),
 ) -> Report:
     """The judges of each dataset, what they cost, which is better, and what others published.
 
-    Details are shown `by` groupings, `measure` or `failure`; `published` tables are `all`, those
-    about the same datasets (`matching`), or `none`; `skipped` has a sentence for each log that was
-    skipped; `twins` are logs of `judge_twins`, `battles` what judges prefer in logs of `mad`;
-    `numbers` says whether the report has the table `NUMBERS` of all details, which takes time.
+    Details are shown `by` groupings, `measure` or `failure`; `skipped` has a sentence for each log
+    that was skipped; `twins` are logs of `judge_twins`, `battles` what judges prefer in logs of
+    `mad`.
     """
     sections: list[Section] = []
     biases: list[DatasetBiases] = []
     for judged in pairs:
-        bias_of_pairs = pair_biases(judged)
-        found = [] if bias_of_pairs is None else [bias_of_pairs]
-        sections += _pair_sections(judged, by, numbers, found)
-        biases += found
+        bias = pair_biases(judged)
+        of_dataset = [] if bias is None else [bias]
+        sections += _pair_sections(judged, by, of_dataset)
+        biases += of_dataset
     for rated in ratings:
-        sections += _rating_sections(rated, by, numbers)
+        sections += _rating_sections(rated, by)
     for fought in battles:
-        sections += [_battles_section(fought), bias_section(fought)]
+        warnings = [_SIMULATION] if fought.simulated else []
+        title = f"Battles: {fought.dataset}"
+        sections += [Section(title, warnings, warnings=warnings), bias_section(fought)]
     sections += twins_sections(twins)
     if skipped:
         sections.append(Section("Skipped", skipped))
+    published = load_published()
     datasets = [judged.dataset for judged in pairs]
     datasets += [rated.dataset for rated in ratings]
-    sections += _published_section(published, datasets)
-    bias = bias_sentence([*biases, *battles])
-    first = None
-    if pairs or ratings:
-        first = _screen(pairs, ratings, bias)
-    elif battles:
-        first = _battles_screen(battles, bias)
-    else:
-        sections = [*_simulated_twins(twins), *sections]
-    return Report(JUDGES, "Judges", sections, first=first)
-
-
-def _published_section(published: str, datasets: Sequence[str]) -> list[Section]:
-    """What others published: `all` tables, those about the same datasets (`matching`) or `none`."""
-    everything = load_published()
-    matching = everything.about(datasets)
-    tables = {"all": everything.tables, "matching": matching, "none": ()}[published]
-    if not tables:
-        return []
-    title = f"PUBLISHED, NOT MEASURED HERE: {everything.source}"
-    return [Section(title, tables=[_published_table(table) for table in tables])]
-
-
-def _simulated_twins(twins: Sequence[Twins]) -> Sequence[Section]:
-    """A warning where a judge of twins is simulated."""
+    tables = published.about(datasets)
+    if tables:
+        title = f"PUBLISHED, NOT MEASURED HERE: {published.source}"
+        sections.append(Section(title, tables=[_published_table(table) for table in tables]))
+    if pairs or ratings or battles:
+        first = _screen(pairs, ratings, battles, bias_sentence([*biases, *battles]))
+        return Report(JUDGES, "Judges", sections, first=first)
     judges = chain.from_iterable(own.judges for own in twins)
-    return simulation_section(any(judge.startswith(SIMULATED) for judge in judges))
-
-
-def _battles_section(found: DatasetBiases) -> Section:
-    warnings = (_SIMULATION,) if found.simulated else ()
-    return Section(f"Battles: {found.dataset}", warnings, warnings=warnings)
-
-
-def _battles_screen(battles: Sequence[DatasetBiases], bias: str) -> FirstScreen:
-    """The answer on one screen where there are only logs of `mad`."""
-    beside = any(found.labels for found in battles)
-    none = "No judge clearly prefers anything more than people do." if beside else NO_LABELS
-    warnings = []
-    if any(found.simulated for found in battles):
-        warnings = [SIMULATED_SCREEN]
-    return FirstScreen(bias or none, warnings)
+    simulated = simulation_section(any(judge.startswith(SIMULATED) for judge in judges))
+    return Report(JUDGES, "Judges", [*simulated, *sections])
 
 
 def _screen(
     pairs: Sequence[DatasetJudges[JudgeResult]],
     ratings: Sequence[DatasetJudges[RatingJudge]],
+    battles: Sequence[DatasetBiases],
     bias: str,
 ) -> FirstScreen:
     """The answer on one screen: the judges of the first dataset, and what is claimed of others.
 
     `bias` is a sentence on biases; empty if none is clear.
     """
-    claims = [*map(_claim_on_pairs, pairs), *map(_claim_on_ratings, ratings)]
     datasets: list[DatasetJudges[Any]] = [*pairs, *ratings]
-    simulated = any(judge.simulated for dataset in datasets for judge in dataset.judges)
+    judges = chain.from_iterable(dataset.judges for dataset in datasets)
+    simulated = any(one.simulated for one in (*judges, *battles))
     warnings = [SIMULATED_SCREEN] if simulated else []
+    if not datasets:
+        beside = any(found.labels for found in battles)
+        none = "No judge clearly prefers anything more than people do." if beside else NO_LABELS
+        return FirstScreen(bias or none, warnings)
+    claims = [*map(_claim_on_pairs, pairs), *map(_claim_on_ratings, ratings)]
     rows = []
-    for judge in _on_screen(pairs[0], alone=len(datasets) == 1) if pairs else ():
-        rows.append(
-            {
-                "judge": judge.name,
-                "right": _SHARE(_right(judge)),
-                "pairs": _judged(judge, pairs[0]),
-                "cannot be read": _SHARE(_unparsed(judge)),
-            }
-        )
-    for rated in ratings[:1] if not pairs else ():
-        for rater in rated.judges:
-            correlation = number(2)(rater.agreement.correlations.spearman)
-            rows.append(
-                {"judge": rater.name, "Spearman": correlation, "responses": _judged(rater, rated)}
-            )
-    numbers = []
-    if rows:
-        numbers = [name for name in rows[0] if name != "judge"]
-    table = Table(pd.DataFrame(rows), dict.fromkeys(numbers, str))
+    if pairs:
+        for judge in _on_screen(pairs[0], alone=len(datasets) == 1):
+            row = {"judge": judge.name, "right": _SHARE(_right(judge))}
+            row["pairs"] = _judged(judge, pairs[0])
+            row["cannot be read"] = _SHARE(_unparsed(judge))
+            rows.append(row)
+    else:
+        for rater in ratings[0].judges:
+            row = {"judge": rater.name, "Spearman": _spearman(rater)}
+            row["responses"] = _judged(rater, ratings[0])
+            rows.append(row)
+    data = pd.DataFrame(rows)
+    table = Table(data, dict.fromkeys(data.columns[1:], str))
     tests = ["Which judges differ significantly: --only two."]
     if len(datasets) > 1:
         tests.append(f"The table is of {datasets[0].dataset}; those of other data sets: --all.")
@@ -310,8 +276,8 @@ def _screen(
 def _on_screen(dataset: DatasetJudges[JudgeResult], *, alone: bool) -> list[JudgeResult]:
     """The judges and rules of the table; beside other data sets, of the rules the best one."""
     everyone = [*dataset.judges, *dataset.baselines]
+    best = _best_rule(dataset)
     shown = [judge for judge in everyone if judge.judge != TELLS_LABELS]
-    best = _most_often_right(judge for judge in shown if judge.is_baseline)
     return [judge for judge in shown if alone or not judge.is_baseline or judge is best]
 
 
@@ -325,83 +291,71 @@ def _right(judge: JudgeResult) -> Estimate:
     return _measure(judge, _level(judge), "accuracy_all")
 
 
-def _claim_on_pairs(dataset: DatasetJudges[JudgeResult]) -> str:
-    everyone = [*dataset.judges, *dataset.baselines]
-    models = [judge for judge in everyone if not judge.is_baseline]
+def _best_first(judges: Iterable[JudgeResult]) -> list[JudgeResult]:
+    """Those that are right on a known share of the pairs."""
+    known = [judge for judge in judges if not math.isnan(_right(judge).value)]
+    return sorted(known, key=lambda judge: -_right(judge).value)
+
+
+def _best_rule(dataset: DatasetJudges[JudgeResult]) -> JudgeResult | None:
+    """The rule that reads nothing and is right most often."""
+    everyone = (*dataset.judges, *dataset.baselines)
     rules = [judge for judge in everyone if judge.is_baseline and judge.judge != TELLS_LABELS]
-    known = [judge for judge in models if not math.isnan(_right(judge).value)]
-    known.sort(key=lambda judge: -_right(judge).value)
-    rule = _most_often_right(rules)
-    if not known:
+    return next(iter(_best_first(rules)), None)
+
+
+def _claim_on_pairs(dataset: DatasetJudges[JudgeResult]) -> str:
+    judges = _best_first(judge for judge in dataset.judges if not judge.is_baseline)
+    if not judges:
         return f"{_short(dataset)}: no judge has a verdict."
-    first, *others = known
+    first, *others = judges
     claim = f"{_short(dataset)}: {first.name} is right on {_SHARE(_right(first))}"
     for judge in others[: _MOST_JUDGES - 1]:
         claim += f", {judge.name} on {_SHARE(_right(judge))}"
-    if len(known) > _MOST_JUDGES:
-        claim += f" ({len(known) - _MOST_JUDGES} more judges below)"
+    if len(judges) > _MOST_JUDGES:
+        claim += f" ({len(judges) - _MOST_JUDGES} more judges below)"
     claim += " of the pairs."
-    return claim if rule is None else f"{claim} {_beside_rule(known, rule, dataset)}"
+    rule = _best_rule(dataset)
+    return claim if rule is None else f"{claim} {_beside_rule(judges, rule, dataset.tests)}"
 
 
 def _beside_rule(
-    judges: Sequence[JudgeResult], rule: JudgeResult, dataset: DatasetJudges[JudgeResult]
+    judges: Sequence[JudgeResult], rule: JudgeResult, tests: Sequence[JudgeTest[JudgeResult]]
 ) -> str:
-    """Whether judges are significantly better or worse than the best rule that reads nothing."""
-    doing = _RULES.get(rule.judge.removeprefix(BASELINE), f"the rule {rule.name}")
-    right = _SHARE(_right(rule))
-    standings: dict[str, list[str]] = {"better": [], "": [], "worse": []}
+    """Which judges are significantly better or worse than the best rule that reads nothing."""
+    standings: dict[str, list[str]] = {"better": [], "not distinguishable": [], "worse": []}
     for judge in judges:
-        standings[_standing(judge, rule, dataset.tests)].append(judge.name)
-    having = [standing for standing, names in standings.items() if names]
-    if len(having) == 1:
-        return _all_beside_rule(len(judges), having[0], doing, right)
-    titles = {"better": "better", "": "not distinguishable", "worse": "worse"}
-    parts = [f"{titles[own]}: {listed(standings[own][:_MOST_JUDGES])}" for own in having]
-    return f"Beside {doing}, {right}: {'; '.join(parts)}."
-
-
-def _all_beside_rule(judges: int, standing: str, doing: str, right: str) -> str:
-    """That all judges are better or worse than a rule, or cannot be distinguished from it."""
-    if judges == 1:
-        start = f"{doing[0].upper()}{doing[1:]} is right on {right}"
-        if not standing:
-            return f"{start}, from which this judge cannot be distinguished."
-        return f"{start}, so this judge is {standing} than that rule."
-    if not standing:
-        none = "Neither" if judges == 2 else "None"
-        return f"{none} is distinguishable from {doing}, {right}."
-    which = "Both" if judges == 2 else "All"
-    return f"{which} are {standing} than {doing}, {right}."
+        standings[_standing(judge, rule, tests)].append(judge.name)
+    parts = [
+        f"{standing}: {listed(names[:_MOST_JUDGES])}"
+        for standing, names in standings.items()
+        if names
+    ]
+    doing = _RULES.get(rule.judge.removeprefix(BASELINE), f"The rule {rule.name}")
+    return f"{doing} is right on {_SHARE(_right(rule))}; beside that, {'; '.join(parts)}."
 
 
 def _standing(
     judge: JudgeResult, rule: JudgeResult, tests: Iterable[JudgeTest[JudgeResult]]
 ) -> str:
-    """Whether a judge is significantly `better` or `worse` than a rule; empty if neither."""
+    """Whether a judge is significantly `better` or `worse` than a rule."""
+    names = {judge.name, rule.name}
     for test in tests:
-        if test.level == _level(judge) and {test.first.name, test.second.name} == {
-            judge.name,
-            rule.name,
-        }:
-            if test.better is None:
-                return ""
-            if test.better.name == judge.name:
-                return "better"
-            return "worse"
-    return ""
+        is_theirs = {test.first.name, test.second.name} == names
+        if test.level == _level(judge) and is_theirs and test.better is not None:
+            return "better" if test.better.name == judge.name else "worse"
+    return "not distinguishable"
 
 
-def _most_often_right(judges: Iterable[JudgeResult]) -> JudgeResult | None:
-    known = [judge for judge in judges if not math.isnan(_right(judge).value)]
-    return max(known, key=lambda judge: _right(judge).value, default=None)
+def _spearman(judge: RatingJudge) -> str:
+    return number(2)(judge.agreement.correlations.spearman)
 
 
 def _claim_on_ratings(dataset: DatasetJudges[RatingJudge]) -> str:
     best = dataset.judges[0]
-    correlation = number(2)(best.agreement.correlations.spearman)
     return (
-        f"{_short(dataset)}: Spearman {correlation} of the ratings by {best.name} and the labels."
+        f"{_short(dataset)}: Spearman {_spearman(best)} of the ratings by {best.name} and the"
+        " labels."
     )
 
 
@@ -443,77 +397,75 @@ def _table(
     return Table(pd.DataFrame(rows), {**_FORMATS, **formats}, title=title)
 
 
-def _detail_sections(
-    dataset: DatasetJudges[Any],
-    details_of: Callable[[Any], list[Detail]],
-    by: Sequence[str],
-    numbers: bool,
+def judge_numbers(
+    pairs: Iterable[DatasetJudges[JudgeResult]], ratings: Iterable[DatasetJudges[RatingJudge]]
+) -> pd.DataFrame:
+    """Every number of every judge and baseline, one row each, for CSV."""
+    parts: list[pd.DataFrame] = []
+    for judged in pairs:
+        parts.append(_details_of((*judged.judges, *judged.baselines), pair_details, judged))
+    for rated in ratings:
+        parts.append(_details_of(rated.judges, rating_details, rated))
+    table = pd.concat(parts, ignore_index=True)
+    estimates = table.pop("estimate")
+    table["value"] = estimates
+    table["clusters"] = [estimate.clusters for estimate in estimates]
+    return Table(table, main="value").flat()
+
+
+def _details_of(
+    judges: Iterable[Any], details_of: Callable[[Any], list[Detail]], dataset: DatasetJudges[Any]
+) -> pd.DataFrame:
+    """The details of judges of one dataset, one row each."""
+    rows = []
+    for judge in judges:
+        about = {"dataset": dataset.dataset, "judge": judge.name}
+        about["orders"] = getattr(judge, "orders", "")
+        rows += [{**about, **vars(detail)} for detail in details_of(judge)]
+    return pd.DataFrame(rows)
+
+
+def _by_sections(
+    dataset: DatasetJudges[Any], details_of: Callable[[Any], list[Detail]], by: Sequence[str]
 ) -> list[Section]:
-    """A section for each grouping, and one of all numbers for CSV."""
+    """A section for each grouping, with a table for each level and a column for each judge."""
     details = {}
-    if by or numbers:
-        details = {judge: details_of(judge) for judge in dataset.judges}
-    sections = [_by_section(what, details) for what in by]
-    if numbers:
-        details |= {judge: details_of(judge) for judge in dataset.baselines}
-        sections.append(_numbers_section(dataset.dataset, details))
+    if by:
+        details = {judge.name: details_of(judge) for judge in dataset.judges}
+    sections = []
+    for what in by:
+        texts: dict[str, list[dict[str, str]]] = {}
+        for judge, of_judge in details.items():
+            for detail in of_judge:
+                if detail.by == ("all" if what == "measure" else what):
+                    row = {what: detail.group, "measure": detail.measure, "judge": judge}
+                    row["text"] = _detail_text(detail)
+                    texts.setdefault(detail.level, []).append(row)
+        tables = [_details_table(what, level, rows, list(details)) for level, rows in texts.items()]
+        notes = () if tables else ("The logs have none, or only one group.",)
+        title = "Failures by mode" if what == "failure" else f"By {what}"
+        sections.append(Section(title, notes, tables, level=3))
     return sections
 
 
-def _by_section(what: str, details: Mapping[Any, Sequence[Detail]]) -> Section:
-    """A table for each level, with a column for each judge."""
-    by = "all" if what == "measure" else what
-    chosen = {}
-    levels: dict[str, None] = {}
-    for judge, of_judge in details.items():
-        chosen[judge.name] = [detail for detail in of_judge if detail.by == by]
-        levels |= dict.fromkeys(detail.level for detail in chosen[judge.name])
-    title = "Failures by mode" if what == "failure" else f"By {what}"
-    if levels:
-        tables = [_details_table(what, level, chosen) for level in levels]
-        return Section(title, (), tables, level=3)
-    none = {"failure": "Failures: none.", "measure": "No measures: no judgement counts."}
-    nothing = none.get(what, f"No figures by {what}: the logs have no such groups, or only one.")
-    return Section(title, (nothing,), level=3)
-
-
-def _numbers_section(dataset: str, details: Mapping[Any, Sequence[Detail]]) -> Section:
-    rows = []
-    for judge, of_judge in details.items():
-        about = (dataset, judge.name, getattr(judge, "orders", ""))
-        for detail in of_judge:
-            rows.append((*about, *vars(detail).values(), detail.estimate.clusters))
-    columns = ("dataset", "judge", "orders", "level", "by", "group", "measure", "value", "clusters")
-    table = Table(pd.DataFrame(rows, columns=columns), name=NUMBERS, shown=(), main="value")
-    return Section("All numbers", tables=[table], level=3)
-
-
-def _details_table(what: str, level: str, chosen: Mapping[str, Sequence[Detail]]) -> Table:
-    texts: dict[tuple[str, str], dict[str, str]] = {}
-    for judge, details in chosen.items():
-        for detail in details:
-            if detail.level == level:
-                texts.setdefault((detail.group, detail.measure), {})[judge] = detail.text()
-    groups, measures = map(list, zip(*texts, strict=True))
-    names = {}
-    if len(set(groups)) > 1:
-        names[what] = groups
-    if len(set(measures)) > 1:
-        names["measure"] = measures
-    table = pd.DataFrame(names or {what: groups})
-    for judge in chosen:
-        table[judge] = [of_key.get(judge, DASH) for of_key in texts.values()]
+def _details_table(
+    what: str, level: str, rows: Sequence[Mapping[str, str]], judges: list[str]
+) -> Table:
+    names = [what]
+    if level == "ratings" and what != "measure":
+        names.append("measure")
+    data = pd.DataFrame(rows)
+    table = data.pivot_table("text", names, "judge", aggfunc="first", sort=False, fill_value=DASH)
     share = "Shares in %, alpha from -1 to 1" if what == "measure" else "Accuracy in %"
-    title = f"{share}: {_VERDICTS.get(level, '')}"
-    if level == "ratings":
-        title = "Agreement with the labels"
-    return Table(table, dict.fromkeys(chosen, str), title=title if level else "")
+    titles = {"": "", "ratings": "Agreement with the labels"}
+    title = titles.get(level, f"{share}: {_VERDICTS.get(level, '')}")
+    table = table.reindex(columns=judges, fill_value=DASH)
+    return Table(table.reset_index(), dict.fromkeys(judges, str), title=title)
 
 
 def _pair_sections(
     dataset: DatasetJudges[JudgeResult],
     by: Sequence[str],
-    numbers: bool,
     biases: Sequence[DatasetBiases],
 ) -> list[Section]:
     judges = (*dataset.judges, *dataset.baselines)
@@ -548,7 +500,7 @@ def _pair_sections(
         Section(title, tables=tests, level=3),
         *map(bias_section, biases),
         *_pair_panel(dataset),
-        *_detail_sections(dataset, pair_details, by, numbers),
+        *_by_sections(dataset, pair_details, by),
     ]
 
 
@@ -718,21 +670,20 @@ def _tests_table(dataset: DatasetJudges[Any], level: str, show: Format, title: s
     return _table(rows, title, {"difference": show})
 
 
-def _rating_sections(
-    dataset: DatasetJudges[RatingJudge], by: Sequence[str], numbers: bool
-) -> list[Section]:
+def _rating_sections(dataset: DatasetJudges[RatingJudge], by: Sequence[str]) -> list[Section]:
     judges = dataset.judges
     rows = []
-    tables = []
     for judge in judges:
-        about = {"judge": judge.name, "rubric": judge.rubric or None, "n": _judged(judge, dataset)}
-        rows.append({**about, **_agreement_row(judge.agreement), **_effort(judge)})
-        if judge.by_intent:
-            intents = [
-                {"intent": intent, "n": found.n, **_agreement_row(found)}
-                for intent, found in judge.by_intent.items()
-            ]
-            tables.append(_table(intents, f"By intent: {judge.name}", _correlations(2)))
+        row: dict[str, Any] = {
+            "judge": judge.name,
+            "rubric": judge.rubric or None,
+            "n": _judged(judge, dataset),
+        }
+        for kind in CORRELATIONS:
+            row[kind.capitalize()] = getattr(judge.agreement.correlations, kind)
+        row["mean difference"] = judge.agreement.difference
+        row["unparsed %"] = judge.agreement.unread
+        rows.append({**row, **_effort(judge)})
     notes = [
         (
             "Correlations and mean difference (rating less label, on the scale of the labels) are"
@@ -746,28 +697,17 @@ def _rating_sections(
         _tests_table(dataset, level, number(3, sign=True), level.capitalize())
         for level in ("pearson", "spearman")
     ]
+    correlations = {kind.capitalize(): number(3) for kind in CORRELATIONS}
     title = (
         "Correlation of ratings with labels, 95% interval in brackets; level, failures and effort"
     )
     return [
         _dataset_section(dataset),
-        Section(title, notes, [_table(rows, formats=_correlations(3)), *tables], level=3),
+        Section(title, notes, [_table(rows, formats=correlations)], level=3),
         Section("Every two judges on the responses that both have rated", tables=tests, level=3),
         *_rating_panel(dataset),
-        *_detail_sections(dataset, rating_details, by, numbers),
+        *_by_sections(dataset, rating_details, by),
     ]
-
-
-def _correlations(digits: int) -> dict[str, Format]:
-    return {kind.capitalize(): number(digits) for kind in CORRELATIONS}
-
-
-def _agreement_row(found: RatingAgreement) -> dict[str, Estimate | float]:
-    return {
-        **{kind.capitalize(): getattr(found.correlations, kind) for kind in CORRELATIONS},
-        "mean difference": found.difference,
-        "unparsed %": found.unread,
-    }
 
 
 def _published_table(published: PublishedTable) -> Table:
