@@ -9,8 +9,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, product
-from typing import Any, Literal
+from itertools import chain, pairwise, product
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -62,19 +62,17 @@ _PREFERENCES = [
     "p",
     "p_beyond",
 ]
-_CONDITIONS: Mapping[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(
-        ("dataset", "dataset_sha256", "cases_sha256", "rubric", "rubric_sha256", "prompts_sha256"),
-        str,
-    ),
-    "cases": int,
-    "folds": int,
-    "reference_score": float,
-}
-_OF_A_LOG = {
-    "log": "log",
-    "model": "base_model",
-}
+_CONDITIONS = (
+    "dataset",
+    "dataset_sha256",
+    "cases_sha256",
+    "cases",
+    "folds",
+    "rubric",
+    "rubric_sha256",
+    "reference_score",
+    "prompts_sha256",
+)
 _SHOWN: Shown = (
     {"task_version": "task_version"},
     {"dataset_sha256": "dataset", "cases_sha256": "cases"},
@@ -82,6 +80,9 @@ _SHOWN: Shown = (
     {"rubric_sha256": "rubric", "reference_score": "rubric"},
     {"prompts_sha256": "prompts_sha256"},
 )
+
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
@@ -217,9 +218,7 @@ def read_grid_log(log: EvalLog) -> GridLog:
         is_copy = bool(about.get(COPY))
         rows.append((case, int(about["fold"]), *key, *_judged(sample, score), is_copy))
     judgements = pd.DataFrame(rows, columns=_COLUMNS)
-    conditions: dict[str, Any] = {}
-    for name, convert in _CONDITIONS.items():
-        conditions[name] = convert(facts[name])
+    conditions = {name: facts[name] for name in _CONDITIONS}
     conditions["task_version"] = version_number(str(log.eval.task_version))
     all_hashes = {}
     for source, value in facts["sources"].items():
@@ -235,6 +234,20 @@ def read_grid_log(log: EvalLog) -> GridLog:
         clusters,
         summed(replies),
     )
+
+
+def read_each(
+    read: Callable[[EvalLog], _Read], logs: Iterable[EvalLog], skipped: list[str]
+) -> list[_Read]:
+    """What is read of each log; `skipped` gets a sentence on each that is damaged."""
+    found = []
+    for log in logs:
+        try:
+            found.append(read(log))
+        except Exception as error:  # a damaged file may raise anything
+            name = short_name(log.location)
+            skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
+    return found
 
 
 def _judged(sample: EvalSampleSummary, score: Score | None) -> tuple[str, float]:
@@ -293,33 +306,24 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
 
 def _latest_judgements(logs: Sequence[GridLog]) -> tuple[pd.DataFrame, list[Replaced]]:
     """The judgements of the last log of each cell, and those that they replace."""
-    counts: dict[tuple[str, ...], int] = {}  # cell -> place of the log that counts
+    parts = [log.judgements.assign(place=place) for place, log in enumerate(logs)]
+    table = pd.concat(parts, ignore_index=True)
+    is_last = table["place"] == table.groupby(KEY)["place"].transform("max")
     replaced = []
-    for place, log in enumerate(logs):
-        for key in dict.fromkeys(keys_of(log.judgements)):
-            if key in counts:
-                evaluator, source, model = key
-                earlier = logs[counts[key]].name
-                replaced.append(Replaced(evaluator, source, model, earlier, log.name))
-            counts[key] = place
-    parts = []
-    for place, log in enumerate(logs):
-        kept = [counts[key] == place for key in keys_of(log.judgements)]
-        parts.append(log.judgements[kept])
-    return pd.concat(parts, ignore_index=True), replaced
+    cells = table[[*KEY, "place"]].drop_duplicates()
+    for key, places in cells.groupby(KEY, sort=False)["place"]:
+        evaluator, source, model = map(str, key)
+        for earlier, later in pairwise(places):
+            earlier_log = logs[earlier].name
+            replaced.append(Replaced(evaluator, source, model, earlier_log, logs[later].name))
+    return table[is_last].drop(columns="place").reset_index(drop=True), replaced
 
 
 def _best_first(scores: Scores) -> Scores:
     """The models in the order of their means over all settings; those without a mean last."""
-
-    def worst_last(model: int) -> float:
-        settings = scores.values[..., model].reshape(len(scores.values), -1).T
-        means = [mean for mean in map(_mean, settings) if not math.isnan(mean)]
-        if not means:
-            return math.inf
-        return -math.fsum(means) / len(means)
-
-    best = sorted(range(len(scores.models)), key=worst_last)
+    of_settings = np.ma.masked_invalid(scores.values).mean(axis=0)
+    means = of_settings.reshape(-1, len(scores.models)).mean(axis=0)
+    best = np.argsort(-np.ma.filled(means, -math.inf), kind="stable")
     models = [scores.models[model] for model in best]
     return replace(scores, models=models, values=scores.values[..., best])
 
@@ -355,13 +359,6 @@ def _numbered(cases: Sequence[str], clusters: Mapping[str, str]) -> Integers | N
     return number_clusters(names)
 
 
-def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return math.nan
-    return float(known.mean())
-
-
 def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
     """Mean score with its interval over cases, and means of folds; one row per evaluator, source
     and model.
@@ -372,28 +369,29 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
     """
     scores = grid.scores
     cases = len(scores.values)
-    fold_of = dict(zip(grid.judgements["case"], grid.judgements["fold"], strict=True))
-    fold_of_case = np.array([fold_of[case] for case in sorted(fold_of)])
-    folds = range(1, grid.conditions["folds"] + 1)
     flat = scores.values.reshape(cases, -1)
+    fold_of_case = grid.judgements.groupby("case")["fold"].first().to_numpy()
+    by_fold = pd.DataFrame(flat).groupby(fold_of_case).mean()
     draws = bootstrap_table(flat, clusters=scores.clusters, rounds=how.rounds, seed=how.seed)
-    estimates = mean_estimates(draws, how.level)
+    judged: Mapping[Any, pd.DataFrame] = dict(list(grid.judgements.groupby(KEY, sort=False)))
+    table = pd.DataFrame(product(*scores.axes), columns=KEY)
+    none = grid.judgements[:0]
+    outcomes: list[Any] = [_outcomes(judged.get(key, none), cases) for key in keys_of(table)]
+    means: list[Any] = list(mean_estimates(draws, how.level))
+    table = table.assign(
+        outcomes=outcomes,
+        mean=means,
+        unscored=np.isnan(flat).sum(axis=0),
+        fold_mean=by_fold.mean(),
+        fold_deviation=by_fold.std(),
+    )
+    for fold in range(1, grid.conditions["folds"] + 1):
+        table[f"fold_{fold}"] = by_fold.loc[fold] if fold in by_fold.index else math.nan
     there: set[tuple[str, ...]] = set()
     for log in grid.logs:
         there.update(product(*log.axes))
-    judged: Mapping[Any, pd.DataFrame] = dict(list(grid.judgements.groupby(KEY, sort=False)))
-    rows = []
-    for key, estimate, column in zip(product(*scores.axes), estimates, flat.T, strict=True):
-        if key not in there:
-            continue
-        by_fold = [_mean(column[fold_of_case == fold]) for fold in folds]
-        outcomes = _outcomes(judged.get(key, grid.judgements[:0]), cases)
-        unscored = int(np.isnan(column).sum())
-        fold_mean, deviation = _mean_and_deviation(by_fold)
-        rows.append((*key, outcomes, estimate, unscored, fold_mean, deviation, *by_fold))
-    columns = [*KEY, "outcomes", "mean", "unscored", "fold_mean", "fold_deviation"]
-    columns += [f"fold_{fold}" for fold in folds]
-    return pd.DataFrame(rows, columns=columns)
+    is_there = [key in there for key in keys_of(table)]
+    return table[is_there].reset_index(drop=True)
 
 
 def _outcomes(judgements: pd.DataFrame, cases: int) -> dict[str, int]:
@@ -404,17 +402,6 @@ def _outcomes(judgements: pd.DataFrame, cases: int) -> dict[str, int]:
     if missing:
         outcomes["missing"] = missing
     return outcomes
-
-
-def _mean_and_deviation(values: Iterable[float]) -> tuple[float, float]:
-    """Mean and standard deviation of those that are known."""
-    known = [value for value in values if not math.isnan(value)]
-    if not known:
-        return math.nan, math.nan
-    mean = math.fsum(known) / len(known)
-    if len(known) < 2:
-        return mean, math.nan
-    return mean, float(np.std(known, ddof=1))
 
 
 def bias_table(scores: Scores, reference_score: float, how: Resampling) -> pd.DataFrame:
@@ -438,10 +425,8 @@ def preference_table(scores: Scores, how: Resampling) -> pd.DataFrame:
     """Self-preference of each evaluator that is also tested, by source of references and over all
     of them.
     """
-    models: list[int | None] = []
-    for name in scores.evaluators:
-        is_tested = name in scores.models
-        models.append(scores.models.index(name) if is_tested else None)
+    places_of_models = {name: place for place, name in enumerate(scores.models)}
+    models = [places_of_models.get(name) for name in scores.evaluators]
     parts = [(name, [place]) for place, name in enumerate(scores.sources)]
     if len(scores.sources) > 1:
         every_source = list(range(len(scores.sources)))
@@ -528,20 +513,13 @@ def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
     reversals = []
     for settings in by_pair.values():
         first = settings[0].first
-        second = settings[0].second
-        ahead = []
-        behind = []
-        for row in settings:
-            if not row.difference.value > 0:
-                continue
-            if row.first == first:
-                ahead.append(row.apart)
-            else:
-                behind.append(row.apart)
+        decided = [row for row in settings if row.difference.value > 0]
+        ahead = [row.apart for row in decided if row.first == first]
+        behind = [row.apart for row in decided if row.first != first]
         if ahead and behind:
             reversal = {
                 "first": first,
-                "second": second,
+                "second": settings[0].second,
                 "ahead": len(ahead),
                 "ahead_significant": sum(ahead),
                 "behind": len(behind),
@@ -614,15 +592,9 @@ def read_judged_runs(answers: Answers) -> tuple[list[JudgedRuns], list[RunsWitho
         judges = list(map(str, judgements["evaluator"].unique()))
         if len(judges) > 1 and set(judges) & set(models):
             scores = _scores(judgements, clusters, judges, [""], models)
-            facts = {
-                "dataset": same.dataset,
-                "questions": len(scores.values),
-                "rubric": same.rubric,
-                "prompts": same.prompts,
-                "references": same.references,
-                "judges": judges,
-                "models": models,
-            }
+            names = ("dataset", "rubric", "prompts", "references")
+            facts = {name: getattr(same, name) for name in names}
+            facts |= {"questions": len(scores.values), "judges": judges, "models": models}
             runs.append(JudgedRuns(facts, scores, others, _copies(kept)))
         else:
             without.append(RunsWithout(kept["log"].nunique(), models, judges))
@@ -636,13 +608,13 @@ def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
     """One row per answer of a log and judge, and one with an empty `evaluator` for an answer
     without a judge.
     """
-    same = {name: str(rows[column].iloc[0]) for name, column in _OF_A_LOG.items()}
-    spec = read_log(same["log"], header_only=True).eval
+    log = str(rows["log"].iloc[0])
+    spec = read_log(log, header_only=True).eval
     copies = set[tuple[str, int]]()
     about = spec.metadata or {}
     references = str(about.get("references", ""))
     if references.startswith(f"{spec.model} ("):
-        for sample in read_log(same["log"], without=ANSWERS_ONLY).samples or []:
+        for sample in read_log(log, without=ANSWERS_ONLY).samples or []:
             if sample.output.completion.strip() == str(sample.target).strip():
                 copies.add((str(sample.id), sample.epoch))
     judgements = []
@@ -654,7 +626,8 @@ def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
         for judge, final in (finals or _NO_JUDGE).items():
             judgements.append((case, epoch, judge, float(final), is_copy))
     table = pd.DataFrame(judgements, columns=["case", "epoch", "evaluator", "final", "copy"])
-    return table.assign(**same, run=spec.eval_id, source="")
+    model = str(rows["base_model"].iloc[0])
+    return table.assign(log=log, model=model, run=spec.eval_id, source="")
 
 
 def _counted(judgements: pd.DataFrame) -> pd.DataFrame:

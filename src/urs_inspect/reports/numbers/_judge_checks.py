@@ -33,6 +33,7 @@ from urs_inspect.reports.numbers._crossval import (
     Scores,
     grids_of,
     preference_table,
+    read_each,
     read_grid_log,
     read_judged_runs,
 )
@@ -347,14 +348,8 @@ def _preferences(
 def _read_grids(answers: Answers, logs: Sequence[EvalLog], skipped: list[str]) -> Iterator[_Judged]:
     if not logs:
         return
-    read = []
     headers = {short_name(log.location): log for log in logs}
-    for log in logs:
-        try:
-            read.append(read_grid_log(log))
-        except Exception as error:  # a damaged file may raise anything
-            name = short_name(log.location)
-            skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
+    read = read_each(read_grid_log, logs, skipped)
     for grid in grids_of(read):
         names = [log.name for log in grid.logs]
         same = _same_prompts(answers, headers[names[0]])

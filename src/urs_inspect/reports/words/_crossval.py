@@ -1,13 +1,13 @@
 """The report of a cross-validation, with Figures 4 and 10 (URS paper) drawn with Altair as SVG."""
 
+import math
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise, product
+from itertools import cycle, islice, pairwise
 from typing import Any
 
 import pandas as pd
-from inspect_ai.log import EvalLog
 
 from urs_inspect._util import InputError, counted
 from urs_inspect.datasets._references import DATASET
@@ -33,16 +33,15 @@ from urs_inspect.reports.numbers._crossval import (
     TASK,
     CaseTexts,
     Grid,
-    GridLog,
     JudgedRuns,
     RunsWithout,
     Scores,
     bias_table,
     grids_of,
-    keys_of,
     mean_table,
     order_tables,
     preference_table,
+    read_each,
     read_grid_log,
     read_judged_runs,
     reversals_of,
@@ -73,6 +72,7 @@ _DIFFERENCES = {
     "prompts_sha256": "Judged with other prompts, or in another language.",
 }
 _WITH_SCORE = frozenset(SCORED_OUTCOMES) - {PARTIAL_PANEL}
+_SETTING = ["evaluator", "references by"]
 _SCORE = number(2)
 _DIFFERENCE = number(2, sign=True)
 _WAY = (
@@ -122,7 +122,8 @@ def report_crossval(
     names = list(logs)
     skipped = list[str]()
     headers = finished_headers(names, skipped)
-    read = _read_grids([header for header in headers if header.eval.task == TASK], skipped)
+    grid_logs = [header for header in headers if header.eval.task == TASK]
+    read = read_each(read_grid_log, grid_logs, skipped)
     others = [local_path(log.location) for log in headers if log.eval.task != TASK]
     judged: list[JudgedRuns] = []
     if others:
@@ -152,20 +153,6 @@ def without_preference(runs: RunsWithout) -> str:
         f"No self-preference from {counted(runs.logs, 'log')} of {', '.join(runs.models)}, judged"
         f" by {', '.join(runs.judges) or 'nobody'}: {lacking}."
     )
-
-
-def _read_grids(logs: Iterable[EvalLog], skipped: list[str]) -> list[GridLog]:
-    """Logs of grids; `skipped` gets a sentence on each that is damaged."""
-    read = []
-    for log in logs:
-        try:
-            read.append(read_grid_log(log))
-        except Exception as error:  # a damaged file may raise anything
-            reason = f"{type(error).__name__}: {error}"
-            skipped.append(
-                f"{short_name(log.location)} was left out: its judgements cannot be read: {reason}."
-            )
-    return read
 
 
 def crossval_report(
@@ -258,38 +245,19 @@ def _screen(
         return None
     orders, pairs = tables[0]
     short = short_names(grids[0].scores.names)
-    settings = len(orders[["evaluator", "source"]].drop_duplicates())
     warnings = [SIMULATED_SCREEN] if simulated else []
+    claim, *details = stability(grids[0].scores, orders, pairs)
     ways = ["A ≥ B: A has the higher mean, but not significantly so; A > B: significantly."]
     if len(grids) > 1:
         more = counted(len(grids) - 1, "more grid")
         ways.append(f"{more}, with other conditions: --all.")
     return FirstScreen(
-        _claim(reversals_of(pairs), settings, short),
+        claim,
         warnings,
-        _about(grids[0]),
+        [*details, *_about(grids[0])],
         _order_table(orders, pairs, short),
         ways=ways,
     )
-
-
-def _claim(reversals: Sequence[Mapping[str, Any]], settings: int, short: Mapping[str, str]) -> str:
-    """Whether the order of the models depends on who judges and on whose references."""
-    if settings == 0:
-        return "No setting has a score of every model."
-    if settings == 1:
-        return "There is one setting only, so whether the order depends on it is not known."
-    if not reversals:
-        return (
-            f"The models have the same order in all {settings} settings (a judge and the source of"
-            " its references)."
-        )
-    first = reversals[0]
-    names = f"{short[first['first']]} and {short[first['second']]}"
-    both = first["ahead_significant"] and first["behind_significant"]
-    how = "significantly in both directions" if both else "not significantly in both directions"
-    claim = f"{counted(len(reversals), 'pair')} of models change their order between {settings}"
-    return f"{claim} settings; {names} {how}."
 
 
 def _about(grid: Grid) -> list[str]:
@@ -386,202 +354,165 @@ def _sections(
         return Table(data.assign(grid=place)[["grid", *data]], name=name, shown=(), main=main)
 
     means = tables["means"]
-    biases = tables["rating_bias"]
-    shown = (
-        _by_setting(grid, means, [_SCORE(mean) for mean in means["mean"]], short),
-        _by_setting(grid, means, list(map(_with_deviation, rows_of(means))), short, ", over folds"),
-    )
-    yield Section("Mean scores", (), (*shown, csv("means", "mean")), 3)
+    shown = _by_setting(means.assign(text=means["mean"].map(_SCORE)), short)
+    over_folds = means.apply(_over_folds, axis=1, result_type="reduce")
+    folds = _by_setting(means.assign(text=over_folds), short, ", over folds")
+    yield Section("Mean scores", (), (shown, folds, csv("means", "mean")), 3)
     order = tables["orders"], tables["differences"]
     notes = stability(grid.scores, *order)
     ranked = (_order_table(*order, short), csv("orders"), csv("differences", "difference"))
     yield Section("Order of the models", notes, ranked, 3)
-    notes = [
-        (
-            _EQUATION
-            if len(biases)
-            else "No model is both tested and a source of references, so there is none."
-        )
-    ]
-    notes += [
-        f"{len(cases)} of {grid.conditions['cases']} answers of {model} are word for word its"
-        " references: these judgements take no part in rating bias and self-preference, because a"
-        " text was compared with itself. Take the references from another run than the answers."
-        for model, cases in grid.copies.items()
-    ]
-    yield Section("Rating bias", notes, (_bias_table(biases, short), csv("rating_bias", "bias")), 3)
-    alone = "There is only one evaluator, so there is no other to compare with."
-    none = (
-        alone
-        if len(grid.scores.evaluators) < 2
-        else "No evaluator is among the tested models, so there is none."
-    )
+    yield _bias_section(grid, tables["rating_bias"], short, csv("rating_bias", "bias"))
+    none = "No evaluator is among the tested models, so there is none."
+    if len(grid.scores.evaluators) < 2:
+        none = "There is only one evaluator, so there is no other to compare with."
+    notes = [_PREFERENCE if len(preference) else none]
     several = len(grid.scores.sources) > 1
-    shown = _preference_tables(preference, f"grid {place}", short, "evaluator", sources=several)
-    yield Section("Self-preference", (_PREFERENCE if len(preference) else none,), shown, 3)
+    of_grid = _preference_tables(preference, f"grid {place}", short, "evaluator", sources=several)
+    yield Section("Self-preference", notes, of_grid, 3)
     unscored = []
     for row in rows_of(means):
-        failed = {name: n for name, n in row.outcomes.items() if name not in _WITH_SCORE}
-        why = ", ".join(
-            f"{name.removeprefix('unscored_').replace('_', ' ')} {n}" for name, n in failed.items()
-        )
-        unscored += (
-            [(short[row.evaluator], short[row.source], short[row.model], why)] if failed else []
-        )
+        names = (row.evaluator, row.source, row.model)
+        why = [
+            f"{outcome.removeprefix('unscored_').replace('_', ' ')} {n}"
+            for outcome, n in row.outcomes.items()
+            if outcome not in _WITH_SCORE
+        ]
+        if why:
+            unscored.append((*map(short.get, names), ", ".join(why)))
     if unscored:
-        columns = ["evaluator", "references by", "model", "why, and how many"]
-        yield Section(
-            "Judgements without a score", (), (Table(pd.DataFrame(unscored, columns=columns)),), 3
+        data = pd.DataFrame(unscored, columns=[*_SETTING, "model", "why, and how many"])
+        yield Section("Judgements without a score", (), (Table(data),), 3)
+
+
+def _over_folds(row: Any) -> str:
+    deviation = _SCORE(row.fold_deviation)
+    mean = _SCORE(row.fold_mean)
+    return mean if deviation in (DASH, _SCORE(0)) else f"{mean} ± {deviation}"
+
+
+def _bias_section(
+    grid: Grid, biases: pd.DataFrame, short: Mapping[str, str], csv: Table
+) -> Section:
+    """Rating bias: one row per evaluator, one column per model that is both tested and a source."""
+    notes = [_EQUATION]
+    if biases.empty:
+        notes = ["No model is both tested and a source of references, so there is none."]
+    for model, cases in grid.copies.items():
+        notes.append(
+            f"{len(cases)} of {grid.conditions['cases']} answers of {model} are word for word its"
+            " references: these judgements take no part in rating bias and self-preference, because"
+            " a text was compared with itself. Take the references from another run than the"
+            " answers."
         )
+    headings = {model: f"B = {short[model]}" for model in biases["model"] if model != ALL}
+    data = biases.assign(
+        evaluator=biases["evaluator"].map(short),
+        model=biases["model"].map({ALL: "rating bias", **headings}),
+    )
+    wide = data.pivot_table("bias", "evaluator", "model", aggfunc="first", sort=False)
+    table = Table(wide.reset_index(), dict.fromkeys(map(str, wide), _DIFFERENCE))
+    return Section("Rating bias", notes, (table, csv), 3)
 
 
 def stability(scores: Scores, orders: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
     """Whether any two models change places between settings, in words."""
-    if len(scores.models) < 2:
+    models = len(scores.models)
+    if models < 2:
         return ["Only one model was tested, so there is no order."]
-    if not len(orders):
+    if orders.empty:
         return ["In no setting is there a case on which all models have a score."]
-    found = len(orders) // len(scores.models)
-    reversals = reversals_of(pairs)
+    found = len(orders) // models
     settings = counted(found, "setting")
-    lacking = len(scores.evaluators) * len(scores.sources) - found
-    left = (
-        [f"{counted(lacking, 'setting')} without a case on which all models have a score."]
-        if lacking
-        else []
-    )
+    reversals = reversals_of(pairs)
     if not reversals:
-        stable = (
-            f"Stable: no two models change places over {settings}."
-            if found > 1
-            else "One setting only."
-        )
-        return [
-            f"{stable} From the best: {', '.join(orders['model'][: len(scores.models)])}.",
-            *left,
-        ]
-    both = sum(bool(pair["ahead_significant"] and pair["behind_significant"]) for pair in reversals)
-    verdict = (
-        f"The difference of {counted(both, 'pair')} is significant in both directions: there, the"
-        " choice of the judge decides."
-        if both
-        else "No pair differs significantly in both directions, so that this may be chance."
-    )
-    total = counted(len(scores.models) * (len(scores.models) - 1) // 2, "pair")
-    return [
-        (
+        best = ", ".join(orders["model"][:models])
+        stable = f"Stable: no two models change places over {settings}."
+        if found == 1:
+            stable = "One setting only."
+        notes = [f"{stable} From the best: {best}."]
+    else:
+        both = [pair for pair in reversals if pair["ahead_significant"]]
+        both = [pair for pair in both if pair["behind_significant"]]
+        verdict = "No pair differs significantly in both directions, so that this may be chance."
+        if both:
+            verdict = (
+                f"The difference of {counted(len(both), 'pair')} is significant in both directions:"
+                " there, the choice of the judge decides."
+            )
+        total = counted(models * (models - 1) // 2, "pair")
+        notes = [
             f"Not stable: {len(reversals)} of {total} of models change places over {settings}."
             f" {verdict}"
-        ),
-        *(
+        ]
+    for pair in reversals:
+        notes.append(
             f"{pair['first']} is ahead of {pair['second']} in {counted(pair['ahead'], 'setting')}"
             f" ({pair['ahead_significant']} significant) and behind in {pair['behind']}"
             f" ({pair['behind_significant']} significant)."
-            for pair in reversals
-        ),
-        *left,
-    ]
-
-
-def _by_setting(
-    grid: Grid, means: pd.DataFrame, texts: Sequence[str], short: Mapping[str, str], about: str = ""
-) -> Table:
-    """One row per evaluator and source, one column per model."""
-    cells = dict(zip(keys_of(means), texts, strict=True))
-    evaluators, sources, models = grid.scores.axes
-    table = [
-        (
-            *(short[name] for name in setting),
-            *(cells.get((*setting, model), DASH) for model in models),
         )
-        for setting in product(evaluators, sources)
-    ]
-    headings = [f"{short[model]}{about}" for model in models]
-    return Table(
-        pd.DataFrame(table, columns=["evaluator", "references by", *headings]),
-        dict.fromkeys(headings, str),
+    lacking = len(scores.evaluators) * len(scores.sources) - found
+    if lacking:
+        without = counted(lacking, "setting")
+        notes.append(f"{without} without a case on which all models have a score.")
+    return notes
+
+
+def _by_setting(means: pd.DataFrame, short: Mapping[str, str], about: str = "") -> Table:
+    """The column `text` with one row per evaluator and source, one column per model."""
+    named = means.assign(
+        **{heading: means[key].map(short) for key, heading in zip(KEY, _SETTING, strict=False)},
+        heading=means["model"].map(short) + about,
     )
-
-
-def _with_deviation(row: Any) -> str:
-    deviation = _SCORE(row.fold_deviation)
-    return _SCORE(row.fold_mean) + (f" ± {deviation}" if deviation not in (DASH, _SCORE(0)) else "")
+    wide = named.pivot_table(
+        "text", _SETTING, "heading", aggfunc="first", sort=False, fill_value=DASH
+    )
+    return Table(wide.reset_index(), dict.fromkeys(map(str, wide), str))
 
 
 def _order_table(orders: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, str]) -> Table:
     """The order of each setting: `>` between neighbours that differ significantly, `≥` between
     others.
     """
-    significant = {
-        (row.evaluator, row.source, row.first, row.second) for row in rows_of(pairs) if row.apart
-    }
-    by_setting: dict[tuple[str, str], list[Any]] = {}
-    for row in rows_of(orders):
-        by_setting.setdefault((row.evaluator, row.source), []).append(row)
-    rows = []
-    for setting, ranked in by_setting.items():
-        text = short[ranked[0].model]
-        for better, worse in pairwise(row.model for row in ranked):
-            text += f" {'>' if (*setting, better, worse) in significant else '≥'} {short[worse]}"
-        rows.append((*(short[name] for name in setting), text, ranked[0].share, ranked[0].cases))
-    formats: dict[str, Format] = {
-        "resamples with it": share,
-        "cases": number(0),
-    }
-    return Table(
-        pd.DataFrame(rows, columns=["evaluator", "references by", "order", *formats]), formats
+    apart = set(
+        pairs.loc[pairs["apart"], ["evaluator", "source", "first", "second"]].itertuples(
+            index=False, name=None
+        )
     )
-
-
-def _bias_table(biases: pd.DataFrame, short: Mapping[str, str]) -> Table:
-    """One row per evaluator, one column per model that is both tested and a source of
-    references.
-    """
-    rows: dict[str, dict[str, Any]] = {}
-    for row in rows_of(biases):
-        heading = "rating bias" if row.model == ALL else f"B = {short[row.model]}"
-        rows.setdefault(
-            row.evaluator,
-            {
-                "evaluator": short[row.evaluator],
-            },
-        )[heading] = row.bias
-    data = pd.DataFrame(list(rows.values()))
-    return Table(data, dict.fromkeys(map(str, data.columns[1:]), _DIFFERENCE))
+    rows = []
+    setting: Any
+    for setting, ranked in orders.groupby(["evaluator", "source"], sort=False):
+        text = short[ranked["model"].iloc[0]]
+        for better, worse in pairwise(ranked["model"]):
+            sign = ">" if (*setting, better, worse) in apart else "≥"
+            text += f" {sign} {short[worse]}"
+        first = ranked.iloc[0]
+        rows.append((*map(short.get, setting), text, first["share"], first["cases"]))
+    formats: dict[str, Format] = {"resamples with it": share, "cases": number(0)}
+    return Table(pd.DataFrame(rows, columns=[*_SETTING, "order", *formats]), formats)
 
 
 def _preference_tables(
     data: pd.DataFrame, origin: str, short: Mapping[str, str], judge: str, *, sources: bool
 ) -> tuple[Table, Table]:
     """Self-preference as shown, and for CSV."""
-    names = {
-        ALL: "all, evenly",
-        **short,
-    }
+    names = {**short, ALL: "all, evenly"}
     shown = data.assign(evaluator=data["evaluator"].map(short), source=data["source"].map(names))
     differences = ("preference", "leniency", "beyond")
-    formats = {
-        "own_mean": _SCORE,
-        "others_mean": _SCORE,
-        **dict.fromkeys(differences, _DIFFERENCE),
-    }
+    formats: dict[str, Format] = {"own_mean": _SCORE, "others_mean": _SCORE}
+    formats |= dict.fromkeys(differences, _DIFFERENCE)
     formats["p_beyond_holm"] = p_value
     headings = {
         "evaluator": judge,
         "source": "references by",
         "own_mean": "own",
         "others_mean": "others",
-    }
-    headings |= {
         "beyond": "beyond leniency",
         "p_beyond_holm": "p (Holm)",
     }
     keys = ("evaluator", "source") if sources else ("evaluator",)
-    csv = data.assign(
-        **{
-            "from": origin,
-        }
-    )[["from", *data]]
+    csv = data.copy()
+    csv.insert(0, "from", origin)
     return (
         Table(shown, formats, headings=headings, shown=(*keys, *formats)),
         Table(csv, name="self_preference", shown=(), estimates=differences),
@@ -589,36 +520,34 @@ def _preference_tables(
 
 
 def _method(how: Resampling, grids: bool) -> list[str]:
-    notes = [
-        (
-            f"Brackets are {level_text(how.level)} intervals of a bootstrap over cases (expanded"
-            f" percentiles, {how.rounds:,} rounds, seed {how.seed}); epochs of a case are averaged"
-            " first."
-        ),
-        (
-            "± is the standard deviation of the means of the folds: how much parts of the cases"
-            " differ, not the error of the mean. It is omitted where the folds do not differ."
-        ),
-        (
-            "Judgements that failed have no score. Empty answers have the lowest score without a"
-            " judge."
-        ),
-        (
-            "Two models differ significantly where the p-value of their paired test, after Holm's"
-            f" correction over all pairs and settings of a grid, is below {1 - how.level:.2g}; >"
-            " stands between such neighbours, ≥ between others."
-        ),
-    ]
-    return notes if grids else notes[::2]  # the others are about folds and orders
+    brackets = (
+        f"Brackets are {level_text(how.level)} intervals of a bootstrap over cases (expanded"
+        f" percentiles, {how.rounds:,} rounds, seed {how.seed}); epochs of a case are averaged"
+        " first."
+    )
+    failed = (
+        "Judgements that failed have no score. Empty answers have the lowest score without a judge."
+    )
+    if not grids:
+        return [brackets, failed]
+    folds = (
+        "± is the standard deviation of the means of the folds: how much parts of the cases differ,"
+        " not the error of the mean. It is omitted where the folds do not differ."
+    )
+    orders = (
+        "Two models differ significantly where the p-value of their paired test, after Holm's"
+        f" correction over all pairs and settings of a grid, is below {1 - how.level:.2g}; > stands"
+        " between such neighbours, ≥ between others."
+    )
+    return [brackets, folds, failed, orders]
 
 
 # --- figures ---
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-"""Distinct for people who see few colours (Okabe and Ito, "Color Universal Design", 2008); from the
-seventh model on they are repeated with another shape.
-"""
-_SHAPES = ("circle", "square", "triangle-up", "diamond")
+"""Distinct for people who see few colours (Okabe and Ito, "Color Universal Design", 2008)."""
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+"""From the seventh model on colours are repeated, with other shapes."""
 _INK = "#16191f"
 _SOFT = "#5a6170"
 _LINE = "#dfe2e8"
@@ -633,26 +562,20 @@ def draw_best_two(
     """The two best models in every setting, over folds (Figure 4); `means` as from `mean_table`,
     the best first.
     """
-    models = list(dict.fromkeys(means["model"]))
+    models = means["model"].unique()
     best = means[means["model"].isin(models[:2])]
     centre = best["fold_mean"]
     spread = best["fold_deviation"]
     data = _settings(best, names).assign(value=centre, low=centre - spread, high=centre + spread)
     folds = best[[f"fold_{fold}" for fold in range(1, conditions["folds"] + 1)]]
-    strokes = data[["group", "row", "model"]].join(
-        folds.melt(value_name="part", ignore_index=False)["part"]
-    )
+    parts = folds.melt(value_name="part", ignore_index=False)["part"]
+    strokes = data[["group", "row", "model"]].join(parts)
     title = "The two best models" if len(models) > 2 else "Models"
     about = (
         f"Mean over {conditions['folds']} folds. Lines: ± their standard deviation. Strokes: folds."
     )
-    data = pd.concat([data, strokes], ignore_index=True)
-    return _svg(
-        title,
-        about,
-        simulated,
-        [_panel(data, [names[model] for model in models[:2]], _AXIS, _line(conditions))],
-    )
+    panel = _panel(pd.concat([data, strokes], ignore_index=True), _AXIS, _line(conditions))
+    return _svg(title, about, simulated, [panel])
 
 
 def draw_settings(
@@ -665,22 +588,19 @@ def draw_settings(
     """All models in every setting with intervals, and the rating bias of each evaluator (Figure
     10).
     """
-    models = [names[model] for model in dict.fromkeys(means["model"])]
-    panels = [
-        _panel(
-            _settings(means, names).join(_parts(means["mean"])), models, _AXIS, _line(conditions)
-        )
-    ]
+    settings = _settings(means, names)
+    panels = [_panel(settings.join(_parts(means["mean"])), _AXIS, _line(conditions))]
     if len(biases):
-        rows = biases.assign(group="Rating bias by evaluator", row=biases["evaluator"].map(names))
-        rows["model"] = [names.get(model, model) for model in biases["model"]]
-        rows = rows.drop(columns="bias").join(_parts(biases["bias"]))
+        rows = biases.assign(
+            group="Rating bias by evaluator",
+            row=biases["evaluator"].map(names),
+            model=biases["model"].map({ALL: ALL, **names}),
+        )
+        rows = rows.join(_parts(rows.pop("bias")))
         axis = "black: Equation 1, over all models B; in colour: one model B"
-        panels.append(_panel(rows, models, axis, (0.0, "no bias"), True))
-    about = (
-        f"Lines: {level_text(means['mean'].iloc[0].level)} intervals over {conditions['cases']}"
-        " cases."
-    )
+        panels.append(_panel(rows, axis, (0.0, "no bias"), list(settings["model"].unique())))
+    level = level_text(means["mean"].iloc[0].level)
+    about = f"Lines: {level} intervals over {conditions['cases']} cases."
     return _svg("Evaluators and sources of references", about, simulated, panels)
 
 
@@ -690,15 +610,12 @@ def _line(conditions: Mapping[str, Any]) -> tuple[float, str]:
 
 def _settings(means: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """Heading, name of the row and model of each mean."""
-    row = [
-        "references of the data" if name == DATASET else f"references by {names[name]}"
-        for name in means["source"]
-    ]
-    group = "Evaluator " + means["evaluator"].map(names)
+    sources = {name: f"references by {names[name]}" for name in means["source"]}
+    sources[DATASET] = "references of the data"
     return pd.DataFrame(
         {
-            "group": group,
-            "row": row,
+            "group": "Evaluator " + means["evaluator"].map(names),
+            "row": means["source"].map(sources),
             "model": means["model"].map(names),
         }
     )
@@ -712,74 +629,47 @@ def _parts(estimates: "pd.Series[Any]") -> pd.DataFrame:
 
 
 def _panel(
-    data: pd.DataFrame,
-    models: Sequence[str],
-    axis: str,
-    line: tuple[float, str],
-    signed: bool = False,
+    data: pd.DataFrame, axis: str, line: tuple[float, str], compared: Sequence[str] = ()
 ) -> Any:
     """Values with their intervals over one axis with a dark line; `part` are values shown as
     strokes.
+
+    With the models of another panel values are differences, and models have the colours of that
+    panel.
     """
     import altair as alt
 
-    domain = []
-    if signed:
-        domain.append(ALL)
-    domain += models
-    colours = []
-    if signed:
-        colours.append(_INK)
-    colours += (_COLOURS[place % len(_COLOURS)] for place in range(len(models)))
-    shapes = []
-    if signed:
-        shapes.append("circle")
-    shapes += (_SHAPES[place // len(_COLOURS) % len(_SHAPES)] for place in range(len(models)))
-    show = number(2, sign=signed)
-    texts = pd.Series(
-        ["no score" if show(value) == DASH else show(value) for value in data["value"]], data.index
-    )
-    data = data.assign(
-        text=texts.mask(data["part"].notna(), None) if "part" in data else texts, line=line[0]
-    )
-    y = alt.Y(
-        "row:N", sort=None, title=None, axis=alt.Axis(labelLimit=270, domain=False, ticks=False)
-    )
-    offset = alt.YOffset("model:N", sort=domain)
+    domain = [ALL, *(compared or data["model"].unique())]
+    if "part" not in data:
+        data = data.assign(part=math.nan)
+    show = number(2, sign=bool(compared))
+    texts = data["value"].map(lambda value: show(value).replace(DASH, "no score"))
+    data = data.assign(text=texts.mask(data["part"].notna(), None), line=line[0])
     legend = None
-    if not signed:
-        legend = alt.Legend(title=None, orient="top", labelLimit=270, columns=3)
-    colour = alt.Color("model:N", scale=alt.Scale(domain=domain, range=colours), legend=legend)
-    shape = alt.Shape("model:N", scale=alt.Scale(domain=domain, range=shapes), legend=legend)
+    if not compared:
+        legend = alt.Legend(values=domain[1:], title=None, orient="top", labelLimit=270, columns=3)
+    hues = alt.Scale(domain=domain, range=[_INK, *islice(cycle(_COLOURS), len(domain) - 1)])
+    shapes = alt.Scale(domain=domain, range=_SHAPES)
+    colour = alt.Color("model:N", scale=hues, legend=legend)
+    shape = alt.Shape("model:N", scale=shapes, legend=legend)
     title = f"{axis}; the dark line: {line[1]}"
-    x = alt.X(
-        "value:Q",
-        title=title,
-        scale=alt.Scale(zero=False),
-        axis=alt.Axis(grid=True, titleFontWeight="normal"),
-    )
-    base = alt.Chart(data).encode(y=y, yOffset=offset)
+    x = alt.X("value:Q", title=title, scale=alt.Scale(zero=False))
+    labels = alt.Axis(labelLimit=270, domain=False, ticks=False)
+    y = alt.Y("row:N", sort=None, title=None, axis=labels)
+    chart = alt.Chart(data)
+    base = chart.encode(y=y, yOffset=alt.YOffset("model:N", sort=domain))
+    texts_at_the_right = base.mark_text(align="right", color=_INK)
     layers = [
-        alt.Chart(data).mark_rule(color=_INK, strokeWidth=1.2).encode(x="mean(line):Q"),
+        chart.mark_rule(color=_INK, strokeWidth=1.2).encode(x="mean(line):Q"),
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", color=colour),
-    ]
-    if "part" in data:
-        layers.append(base.mark_tick(size=9, thickness=1.2).encode(x="part:Q", color=colour))
-    layers += [
+        base.mark_tick(size=9, thickness=1.2).encode(x="part:Q", color=colour),
         base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=colour, shape=shape),
-        base.mark_text(align="right", color=_INK)
-        .encode(x=alt.value(_WIDTH + 55), text="text:N")
-        .transform_filter("isValid(datum.text)"),
+        texts_at_the_right.encode(x=alt.value(_WIDTH + 55), text="text:N").transform_filter(
+            "isValid(datum.text)"
+        ),
     ]
-    step: Any = alt.Step(
-        _ROW,
-        **{
-            "for": "offset",
-        },
-    )
-    header = alt.Header(
-        title=None, orient="top", labelAnchor="start", labelFontWeight="bold", labelLimit=500
-    )
+    step: Any = alt.Step(_ROW, **{"for": "offset"})
+    header = alt.Header(title=None, labelAnchor="start", labelFontWeight="bold", labelLimit=500)
     return (
         alt.layer(*layers, data=data)
         .properties(width=_WIDTH, height=step)
@@ -792,9 +682,9 @@ def _svg(title: str, about: str, simulated: bool, panels: Sequence[Any]) -> str:
     import altair as alt
     import vl_convert
 
-    subtitle = f"{'SIMULATION: the scores mean nothing. ' if simulated else ''}{about}"
+    warning = "SIMULATION: the scores mean nothing. " if simulated else ""
     heading = alt.TitleParams(
-        title, subtitle=subtitle, anchor="start", subtitleColor=_SOFT, offset=12
+        title, subtitle=warning + about, anchor="start", subtitleColor=_SOFT, offset=12
     )
     chart = (
         alt.vconcat(*panels, title=heading, background="white", padding=16)
@@ -802,8 +692,6 @@ def _svg(title: str, about: str, simulated: bool, panels: Sequence[Any]) -> str:
             color="independent", shape="independent", x="independent", yOffset="independent"
         )
         .configure_view(stroke=None)
-        .configure_axis(
-            gridColor=_LINE, domainColor=_LINE, tickColor=_LINE, labelColor=_INK, titleColor=_SOFT
-        )
+        .configure_axis(gridColor=_LINE, domainColor=_LINE, tickColor=_LINE, titleColor=_SOFT)
     )
     return str(vl_convert.vegalite_to_svg(chart.to_dict()))
