@@ -26,9 +26,7 @@ from urs_inspect.reports.numbers._agreement import (
     CaseLevel,
     IntentLevel,
     ModelLevel,
-    NoCaseLevel,
-    NoIntentLevel,
-    NoModelLevel,
+    NoLevel,
     agreement_of,
     case_level,
     intent_level,
@@ -52,8 +50,8 @@ from urs_inspect.reports.words._agreement import (
     _panel_of_blocks,
     agreement_report,
     case_notes,
-    intent_notes,
-    model_notes,
+    mean_notes,
+    report_agreement,
     why_no_interval,
     why_no_level,
 )
@@ -135,7 +133,7 @@ def ratings(
     return HumanRatings(Path("r.csv"), scale, tuple(made), repeated)
 
 
-def level(found: Answers, given: HumanRatings) -> CaseLevel | NoCaseLevel:
+def level(found: Answers, given: HumanRatings) -> CaseLevel | NoLevel:
     return case_level(match_ratings(found.table, model_names(found.table), given), given, HOW)
 
 
@@ -159,7 +157,7 @@ def test_values_worked_out_by_hand() -> None:
         interval_alpha([[1, 5.5, 3.25, 10], [2, 4, 6, 8]])
     )
     assert (found.all.answers, found.all.questions) == (4, 4)
-    assert (found.people, case_notes(found.about), found.scale) == (None, [], (1.0, 5.0))
+    assert (found.people, case_notes(found), found.scale) == (None, [], (1.0, 5.0))
     assert (correlations.pearson.rounds, correlations.pearson.seed) == (40, 1)
 
 
@@ -264,7 +262,7 @@ def test_what_is_not_in_the_logs_is_left_out_with_examples() -> None:
     ]
     made = ratings(*given, repeated=2)
     found = agreed(RATED, made)
-    assert (found.all.answers, case_notes(found.about)) == (2, [])
+    assert (found.all.answers, case_notes(found)) == (2, [])
     assert unused(made, [match_ratings(RATED.table, {"m": "m"}, made)]) == [
         (
             Telling(
@@ -280,7 +278,7 @@ def test_answers_without_a_score_are_counted_and_never_become_one() -> None:
     finals = {**ONE, "b2": math.nan}
     given = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2), ("b2", "m", 5))
     found = agreed(answers(rows("m", finals)), given)
-    assert case_notes(found.about) == [Telling("1 rated answer ... skipped")]
+    assert case_notes(found) == [Telling("1 rated answer ... skipped")]
     assert found.all == agreed(RATED, ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2))).all
 
 
@@ -294,8 +292,8 @@ def test_epochs() -> None:
     assert whole.all == agreed(answers(rows("m", {"a1": 4.0, "a2": 4.0, "b1": 9.0})), given).all
     second = agreed(twice, ratings(("a1", "m", 1, "", 2), ("a2", "m", 3, "", 1), ("b1", "m", 5)))
     assert second.all.difference.value == pytest.approx(((6 - 1) + (4 - 5.5) + (9 - 10)) / 3)
-    assert case_notes(whole.about) == [Telling("2 ratings of r.csv without an epoch")]
-    assert case_notes(second.about) == []
+    assert case_notes(whole) == [Telling("2 ratings of r.csv without an epoch")]
+    assert case_notes(second) == []
     made = ratings(("a1", "m", 1), ("b1", "m", 5), ("b1", "m", 5, "", 2))
     assert (
         "'b1' of m, epoch 2 (line 4)"
@@ -305,8 +303,8 @@ def test_epochs() -> None:
 
 def test_two_answers_have_no_correlation_and_five_questions_no_interval() -> None:
     one = level(RATED, ratings(("a1", "m", 1), ("zz", "m", 2)))
-    assert isinstance(one, NoCaseLevel)
-    assert tells(why_no_level(one), "single answers: 1 was both")
+    assert isinstance(one, NoLevel)
+    assert tells(why_no_level(one), "answers: 1 have both")
     two = agreed(RATED, ratings(("a1", "m", 1), ("a2", "m", 3))).all
     for found in (two.correlations.pearson, two.correlations.spearman, two.correlations.kendall):
         assert all(map(math.isnan, (found.value, found.low, found.high)))
@@ -361,7 +359,7 @@ def test_intents_values_worked_out_by_hand() -> None:
         ("Leisure", 4, 2),
     ]
     assert [(p["questions"], p["people"]) for p in found.points] == [(3, 100), (2, 100), (2, 100)]
-    assert intent_notes(found) == [Telling("Intents ... skipped: Solve Problem")]
+    assert mean_notes(found) == [Telling("Skipped, intents without satisfaction: Solve Problem")]
     assert all(
         math.isnan(bound) for bound in found.correlation.over_points
     )  # three points have no such interval
@@ -445,20 +443,22 @@ MIXED = satisfaction(("a", 1, 2), ("a", 2, 3), ("b", 1, 4), people=40, c=3)
 @pytest.mark.parametrize(
     ("said", "without", "lacking"),
     [
-        pytest.param(ONE_PERSON, "", "people on Solve Problem", id="one person for an intent"),
+        pytest.param(ONE_PERSON, "", "people behind Solve Problem", id="one person for an intent"),
         pytest.param(
             satisfaction(("a", 1, 2), ("b", 1, 4), ("c", 2, 3)),
             "",
-            "people on Factual QA, Leisure, Text Assistant",
+            "people behind Factual QA, Leisure, Text Assistant",
             id="one person for every intent is not exact",
         ),
         pytest.param(
             satisfaction(a=2, b=4, c=3),
             "a2",
-            "questions with a score on Leisure",
+            "questions behind Leisure",
             id="one question",
         ),
-        pytest.param(MIXED, "", "people on Factual QA", id="means of many beside single people"),
+        pytest.param(
+            MIXED, "", "people behind Factual QA", id="means of many beside single people"
+        ),
     ],
 )
 def test_without_several_people_and_questions_for_every_intent_there_is_no_interval(
@@ -479,7 +479,7 @@ def test_without_several_people_and_questions_for_every_intent_there_is_no_inter
             )
         )
     note = "s.csv ... several people ... exact"
-    assert (tells(intent_notes(found), note)) == (said is MIXED)
+    assert (tells(mean_notes(found), note)) == (said is MIXED)
     single = [p["group"] for p in found.points if p["people"] == 1]  # whose mean has no interval
     assert all(math.isnan(p["satisfaction"].low) for p in found.points if p["group"] in single)
     assert said is not ONE_PERSON or single == ["Solve Problem"]
@@ -495,7 +495,7 @@ def test_answers_without_a_score_and_models_without_an_intent() -> None:
     said = satisfaction(a=2, b=4, c=3, d=1)
     found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", partial)), said)
     assert set(found.by_model) == {"m"}
-    assert tells(intent_notes(found)[0], "some intent: n")
+    assert tells(mean_notes(found)[0], "some intent: n")
     assert found.correlation.pearson == found.by_model["m"].pearson
     assert not math.isnan(found.correlation.pearson.low)
 
@@ -506,7 +506,7 @@ def test_answers_without_a_score_and_models_without_an_intent() -> None:
         (
             [INTENTS_ONE],
             satisfaction(a=2, b=4, e=3),
-            "2 have both scores and satisfaction in s.csv, at least 3",
+            "2 have both a score and what people say, at least 3",
         ),
         ([INTENTS_ONE], satisfaction(e=3), "0 have both"),
         (
@@ -522,8 +522,8 @@ def test_scores_and_satisfaction_that_cannot_be_correlated(
     models = ["m", "n"][: len(given)]
     table = score_table(answers(*map(rows, models, given)).table, models)
     found = intent_level(table, said, INTENTS_HOW)
-    assert isinstance(found, NoIntentLevel)
-    assert why_no_level(found).startswith(f"No correlation over intents: {sentence}")
+    assert isinstance(found, NoLevel)
+    assert why_no_level(found).startswith(f"No agreement over intents: {sentence}")
 
 
 def test_too_few_questions_leave_no_interval() -> None:
@@ -554,7 +554,7 @@ def votes(fought: list[tuple[str, str, float]] = FOUGHT) -> Votes:
     return Votes(rank(battles, **MODELS_HOW.options), ())
 
 
-def models_level(cast_votes: Votes, **finals: dict[str, float]) -> ModelLevel | NoModelLevel:
+def models_level(cast_votes: Votes, **finals: dict[str, float]) -> ModelLevel | NoLevel:
     table = answers(*[rows(model, scores) for model, scores in (finals or FINALS).items()]).table
     models = list(dict.fromkeys(table["model"]))
     return model_level(score_table(table, models), model_names(table), cast_votes, MODELS_HOW)
@@ -602,8 +602,8 @@ def test_questions_of_one_user_are_one_cluster_of_means_over_intents_and_models(
             )
             missed[named] += not first["score"].low <= 5.5 <= first["score"].high
             assert first["score"].clusters == (8 if named else first["score"].n)
-            assert found.about.clustered == (len(scores.facts), 8 if named else 0)
-            noted = intent_notes(found) if over == "intents" else model_notes(found)
+            assert found.clustered == (len(scores.facts), 8 if named else 0)
+            noted = mean_notes(found)
             assert any("8 clusters" in note for note in noted) == named
     # At 5%, more than 9 of 60 happen in one of a thousand such tests.
     assert missed[True] <= 9 < missed[False]
@@ -625,7 +625,7 @@ def test_values_are_those_of_the_means_and_the_ranking() -> None:
     )
     assert found.correlation.spearman == pytest.approx(1)
     assert (found.comparisons, found.instructions, found.ties, found.questions) == (17, 17, 0, 3)
-    assert model_notes(found) == []
+    assert mean_notes(found) == []
 
 
 def test_models_the_interval_is_that_of_a_slow_resampling() -> None:
@@ -657,10 +657,10 @@ def test_models_the_interval_is_that_of_a_slow_resampling() -> None:
 
 def test_one_question_or_instruction_leaves_no_interval_and_that_is_said() -> None:
     found = compared(votes(), **{**FINALS, "x": {"a1": 9, "a2": math.nan, "b1": math.nan}})
-    assert tells(why_no_interval(found), "2 questions ... x")
+    assert tells(why_no_interval(found), "2 questions behind x")
     together = [Battle(*one, cluster="the only one") for one in FOUGHT]
     found = compared(Votes(rank(battles_of(together), **MODELS_HOW.options), ()))
-    assert why_no_interval(found) == "fewer than 2 instructions with votes"
+    assert why_no_interval(found) == "fewer than 2 instructions behind the votes"
     assert not math.isnan(found.correlation.pearson.value)
     assert math.isnan(found.correlation.pearson.low) and math.isnan(found.correlation.without_noise)
 
@@ -669,7 +669,7 @@ def test_models_of_one_side_are_left_out_and_named() -> None:
     fought = [*FOUGHT, ("x", "w", 1.0), ("w", "x", 1.0)]
     found = compared(votes(fought), **FINALS, v={"a1": 1, "a2": 1, "b1": 2})
     assert [point["model"] for point in found.points] == ["x", "y", "z"]
-    assert model_notes(found) == [
+    assert mean_notes(found) == [
         Telling("votes but ... score: w"),
         Telling("scores but ... votes: v"),
     ]
@@ -686,20 +686,20 @@ def test_a_bare_name_will_do_where_one_model_has_it() -> None:
     names = model_names(table)
     assert names == {**{name: name for name in finals}, "x": "x (temperature=0)"}
     found = models_level(votes(), **finals)
-    assert isinstance(found, NoModelLevel)
+    assert isinstance(found, NoLevel)
     assert tells(why_no_level(found), "2 have both")
 
 
 def test_votes_that_do_not_link_all_models_are_said() -> None:
     found = compared(votes([("x", "y", 1.0), ("z", "w", 1.0)]), **FINALS, w=FINALS["x"])
-    assert tells(model_notes(found)[0], "NOT ALL MODELS COMPARE: ")
+    assert tells(mean_notes(found)[0], "NOT ALL MODELS COMPARE: ")
 
 
 def test_two_models_are_too_few() -> None:
     found = models_level(
         votes(), x=FINALS["x"], y=FINALS["y"], z={"a1": math.nan, "a2": math.nan, "b1": math.nan}
     )
-    assert isinstance(found, NoModelLevel)
+    assert isinstance(found, NoLevel)
     assert tells(why_no_level(found), "2 have both ... 3 ... x, y, z; ... x, y")
 
 
@@ -805,7 +805,7 @@ def test_ratings_may_be_about_questions_that_not_all_models_attempted() -> None:
     assert block.cases is not None and block.intents is not None
     assert block.cases.all.answers == 6
     # How questions were chosen is noted where means are over them.
-    assert (block.lacking, case_notes(block.cases.about)) == ((), [])
+    assert (block.lacking, case_notes(block.cases)) == ((), [])
     report = agreement_report([block], (), STATISTICS_HOW, {})
     noted = [section.title for section in report.sections if _tells_of_three(section)]
     assert noted == ["Score and satisfaction by intent"]
@@ -820,9 +820,7 @@ def test_ratings_that_another_block_used_are_not_skipped() -> None:
     human = given(*STATISTICS_FINALS, "zz")
     found, notes = agreement_of(both, human=human, resampling=STATISTICS_HOW)
     assert [block.cases is None for block in found] == [False, True]
-    assert [why_no_level(level) for level in found[1].lacking] == [
-        Telling("single answers: 0 were both")
-    ]
+    assert [why_no_level(level) for level in found[1].lacking] == [Telling("answers: 0 have both")]
     assert notes == [Telling("1 rating of r.csv ... skipped: 'zz' of m (line 8)")]
     assert (
         agreement_of(Answers(both.table[::-1], (), ()), human=human, resampling=STATISTICS_HOW)[1]
@@ -880,8 +878,8 @@ def test_ratings_of_nothing_in_the_logs_are_refused() -> None:
 
 
 def test_nothing_to_compare_with_is_refused() -> None:
-    with pytest.raises(InputError, match="ratings, satisfaction, votes"):
-        agreement_of(WHOLE)
+    with pytest.raises(InputError, match="--human, --satisfaction, --votes"):
+        report_agreement(["nowhere"])
 
 
 # --- the report ---

@@ -350,10 +350,6 @@ def agreement(logs: tuple[str, ...], scale: str | None, **options: Any) -> Any:
     """
     from urs_inspect.reports.words._agreement import report_agreement
 
-    if not (options["human"] or options["satisfaction"] or options["votes"]):
-        raise InputError(
-            "nothing to compare with; give at least one of --human, --satisfaction, --votes"
-        )
     if scale is not None:
         options[_what_has_scale(options)] = parse_scale(scale, "scale")
     return report_agreement(logs, **options)

@@ -1,10 +1,10 @@
 """Agreement of a judge with people: over answers, intents and models (URS paper, section 4.5)."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from urs_inspect.reports.numbers._human_data import (
     Votes,
     on_scale_of_judge,
 )
-from urs_inspect.reports.numbers._scores import ALL, ScoreTable, clusters_of, score_table
+from urs_inspect.reports.numbers._scores import ScoreTable, clusters_of, score_table
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import (
     Correlations,
@@ -60,11 +60,9 @@ _FEWEST = 2  # answers that an agreement needs; a correlation needs one more
 _QUESTIONS = 0
 _MODELS_QUESTIONS = 2  # name the resamplings of questions among those of a seed; people have 1
 
-Answer = tuple[str, str, int | None]
-"""Model, question, and epoch where the file of ratings names it."""
 Counted = Literal["questions", "people", "clusters", "instructions"]
 Behind = Mapping[Counted, Mapping[str, int]]
-"""What is counted -> intent or model -> how many are behind its mean; instructions for `ALL`."""
+"""What is counted -> intent or model -> how many are behind its mean."""
 Point = Mapping[str, Any]
 
 
@@ -76,98 +74,58 @@ class Clustered(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AboutIntents:
-    """What does not count in an `IntentLevel`, and what its intervals are over."""
+class NoLevel:
+    """Why there is none: few have both, or no model has a score on each intent."""
 
-    without_satisfaction: Sequence[str]  # intents
-    without_score: Sequence[str]  # intents
-    partial: Sequence[str]  # models without a score on some intent
+    over: Literal["intents", "models", "answers"]
+    both: int  # with a score, and with what people say
+    least: int  # of these
+    said: Sequence[str] = ()  # intents or models that people speak of
+    scored: Sequence[str] = ()  # intents or models with a score
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanLevel:
+    """Mean scores against what people say, and what does not count."""
+
+    points: tuple[Point, ...]
+    correlation: MeanCorrelation
+    too_few: Mapping[Counted, Sequence[str]]  # as of `_too_few`; empty if there is an interval
+    skipped: Mapping[str, Sequence[str]]  # which intents or models do not count, by why not
     clustered: Clustered
-    means_of_several: str  # file whose satisfaction is in part that of several people; or empty
 
 
-@dataclass(frozen=True)
-class AboutModels:
-    """What does not count in a `ModelLevel`, and what its intervals are over."""
-
-    without_score: Sequence[str]  # models
-    without_votes: Sequence[str]  # models
-    clustered: Clustered
-    apart: str  # which models cannot be compared by the votes; or empty
-
-
-@dataclass(frozen=True)
-class AboutCases:
-    """What of the ratings does not count in a `CaseLevel`, and how they count."""
-
-    file: str
-    without_epoch: int  # ratings, as in `Matched`
-    weighted: bool  # whether answers were drawn with unequal chances
-    without_score: int  # rated answers
-
-
-@dataclass(frozen=True)
-class NoIntentLevel:
-    """Why there is none: few intents have both, or no model has a score on each of these."""
-
-    both: int  # intents with scores and satisfaction
-    file: str  # of satisfaction
-
-
-@dataclass(frozen=True)
-class NoModelLevel:
-    """Why there is none: few models have both."""
-
-    both: int  # models with scores and votes
-    with_votes: Sequence[str]
-    with_score: Sequence[str]
-
-
-@dataclass(frozen=True)
-class NoCaseLevel:
-    """Why there is none: few answers have both."""
-
-    both: int  # answers with scores and ratings
-    about: AboutCases
-
-
-@dataclass(frozen=True)
-class IntentLevel:
+@dataclass(frozen=True, kw_only=True)
+class IntentLevel(MeanLevel):
     """Mean score against mean satisfaction by intent, as in Figure 5 of the URS paper.
 
     Intents with most satisfaction come first.
     A point is a group (the reported intent), score (mean over questions, then models), satisfaction
     (without bounds where it counts as exact), questions (with a score) and people (None if the file
-    does not name it).
+    does not name it). Questions are resampled within intents, people where the file has single
+    ones.
     """
 
-    points: tuple[Point, ...]
-    # questions are resampled within intents, people where the file has single ones
-    correlation: MeanCorrelation
     by_model: dict[str, MeanCorrelation]
     people_resampled: bool  # else satisfaction counts as exact
-    too_few: Mapping[Counted, Sequence[str]]  # as of `_too_few`; empty if there is an interval
     scale: Scale
-    about: AboutIntents
+    means_of_several: str  # file whose satisfaction is in part that of several people; or empty
 
 
-@dataclass(frozen=True)
-class ModelLevel:
+@dataclass(frozen=True, kw_only=True)
+class ModelLevel(MeanLevel):
     """Mean score against the rating by people's votes, by model, as in Figure 6 of the URS paper.
 
     The best rated model comes first.
-    A point is a model, score (mean over questions) and rating (Bradley-Terry).
+    A point is a model, score (mean over questions) and rating (Bradley-Terry). Instructions of
+    votes and questions of scores are resampled independently.
     """
 
-    points: tuple[Point, ...]
-    # instructions of votes and questions of scores are resampled independently
-    correlation: MeanCorrelation
     comparisons: int
     instructions: int
     ties: int
     questions: int
-    too_few: Mapping[Counted, Sequence[str]]  # as of `_too_few`; empty if there is an interval
-    about: AboutModels
+    apart: str  # which models cannot be compared by the votes; or empty
 
 
 @dataclass(frozen=True)
@@ -209,10 +167,13 @@ class CaseLevel:
     by_model: dict[str, CaseAgreement]
     people: PeopleAgreement | None  # None if the file does not name raters
     scale: Scale
-    about: AboutCases
+    file: str  # of the ratings
+    without_epoch: int  # ratings, as in `Matched`
+    weighted: bool  # whether answers were drawn with unequal chances
+    without_score: int  # rated answers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AgreementBlock:
     """Agreement with one judge under one set of conditions."""
 
@@ -220,11 +181,11 @@ class AgreementBlock:
     apart_because: tuple[Reason, ...]  # why it is not compared with the first block
     models: tuple[str, ...]
     simulated: bool
-    intents: IntentLevel | None
-    ratings: ModelLevel | None
-    cases: CaseLevel | None
     unlike: Unlike  # of intents and models; single answers are over questions of their own
-    lacking: tuple[NoIntentLevel | NoModelLevel | NoCaseLevel, ...]  # levels that were asked for
+    lacking: tuple[NoLevel, ...]  # levels that were asked for
+    intents: IntentLevel | None = None
+    ratings: ModelLevel | None = None
+    cases: CaseLevel | None = None
 
 
 @dataclass(frozen=True)
@@ -248,53 +209,25 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
     A file that names no models is an error if the block has several.
     """
     by_answer = _answers(answers, given)
-    ratings: dict[Answer, dict[str, float]] = defaultdict(dict)
-    weights: dict[Answer, float] = {}
+    ratings: dict[tuple[str, str, int], dict[str, float]] = defaultdict(dict)
+    weights: dict[tuple[str, str, int], float] = {}
     lost: dict[HumanRating, str] = {}
     for rating in given.ratings:
         model = _model(rating, names, given)
-        key = (model, rating.question, rating.epoch)
-        if key in by_answer:
+        key = (model, rating.question, rating.epoch or 0)
+        if key in by_answer.index:
             ratings[key][rating.rater] = rating.rating
             weights[key] = rating.weight
-        elif model:
-            lost[rating] = _NO_ANSWER
         else:
-            lost[rating] = _OTHER_MODEL
-    rows = _rated_answers(answers, by_answer, ratings)
-    rows["weight"] = [weights[answer] for answer in ratings]
-    return Matched(rows, lost, _several_epochs(by_answer, ratings))
-
-
-def _rated_answers(
-    answers: pd.DataFrame,
-    by_answer: Mapping[Answer, tuple[str, float]],
-    ratings: Mapping[Answer, dict[str, float]],
-) -> pd.DataFrame:
-    """The answers that were rated, with the columns of `Matched` but their weights."""
-    clusters = clusters_of(answers)
-    rows = []
-    for answer, by_rater in ratings.items():
-        model, question, epoch = answer
-        group, score = by_answer[answer]
-        rows.append((model, question, group, score, by_rater, epoch or 0, clusters[question]))
-    columns = ["model", "question", "group", "score", "ratings", "epoch", "cluster"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _several_epochs(
-    by_answer: Iterable[Answer], ratings: Mapping[Answer, Mapping[str, float]]
-) -> int:
-    """Number of ratings that could be about any of several answers to a question."""
-    answered: Counter[tuple[str, str]] = Counter()
-    for model, question, epoch in by_answer:
-        if epoch is not None:
-            answered[model, question] += 1
-    vague = 0
-    for (model, question, epoch), by_rater in ratings.items():
-        if epoch is None and answered[model, question] > 1:
-            vague += len(by_rater)
-    return vague
+            lost[rating] = _NO_ANSWER if model else _OTHER_MODEL
+    rated = by_answer.loc[list(ratings)].reset_index()
+    by_rater: list[Any] = list(ratings.values())
+    rated["ratings"] = by_rater
+    rated["weight"] = list(weights.values())
+    rated["cluster"] = rated["question"].map(clusters_of(answers))
+    is_vague = (rated["epoch"] == 0) & (rated.pop("epochs") > 1)
+    without_epoch = int(rated.loc[is_vague, "ratings"].map(len).sum())
+    return Matched(rated, lost, without_epoch)
 
 
 def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
@@ -356,49 +289,39 @@ def _attempted(answers: pd.DataFrame, block: BlockAnswers) -> pd.DataFrame:
 
 def case_level(
     matched: Matched, given: HumanRatings, resampling: Resampling
-) -> CaseLevel | NoCaseLevel:
+) -> CaseLevel | NoLevel:
     """Compare the judge's scores with the mean of people's ratings."""
     scored = matched.answers.dropna(subset="score")
-    about = AboutCases(
+    if len(scored) < _FEWEST:
+        return NoLevel("answers", len(scored), _FEWEST)
+    return CaseLevel(
+        all=_agreement(scored, given, resampling),
+        by_group=_agreements(scored, "group", given, resampling),
+        by_model=_agreements(scored, "model", given, resampling),
+        people=_people(matched.answers, resampling),
+        scale=given.scale,
         file=str(given.path),
         without_epoch=matched.without_epoch,
         weighted=given.weighted,
         without_score=len(matched.answers) - len(scored),
     )
-    if len(scored) < _FEWEST:
-        return NoCaseLevel(len(scored), about)
-    return CaseLevel(
-        _agreement(scored, given, resampling),
-        _agreements(scored, "group", given, resampling),
-        _agreements(scored, "model", given, resampling),
-        _people(matched.answers, resampling),
-        given.scale,
-        about,
-    )
 
 
-def _answers(answers: pd.DataFrame, given: HumanRatings) -> dict[Answer, tuple[str, float]]:
-    """Reported intent and score of each answer to a rated question.
+def _answers(answers: pd.DataFrame, given: HumanRatings) -> pd.DataFrame:
+    """Group and score of each answer to a rated question, by model, question and epoch.
 
-    Under no epoch the mean over epochs.
+    Under the epoch 0 the mean over epochs, and their number.
     """
     questions = {rating.question for rating in given.ratings}
     rated = answers[answers["question"].isin(questions)]
-    by_answer: dict[Answer, tuple[str, float]] = {}
-    groups: dict[tuple[str, str], str] = {}
-    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
-    columns = rated[["model", "question", "epoch", "group", FINAL]]
-    for model, question, epoch, group, score in columns.itertuples(index=False):
-        by_answer[model, question, int(epoch)] = (group, float(score))
-        groups[model, question] = group
-        scores[model, question].append(float(score))
-    for (model, question), several in scores.items():
-        known = [score for score in several if not math.isnan(score)]
-        mean = math.nan
-        if known:
-            mean = math.fsum(known) / len(known)
-        by_answer[model, question, None] = (groups[model, question], mean)
-    return by_answer
+    table = rated[["model", "question", "epoch", "group"]].assign(score=rated[FINAL], epochs=1)
+    means = table.groupby(["model", "question"], sort=False, as_index=False).agg(
+        group=("group", "last"), score=("score", "mean"), epochs=("epoch", "nunique")
+    )
+    both = pd.concat([table, means.assign(epoch=0)])
+    return both.drop_duplicates(["model", "question", "epoch"], keep="last").set_index(
+        ["model", "question", "epoch"]
+    )
 
 
 def _model(rating: HumanRating, names: Mapping[str, str], given: HumanRatings) -> str:
@@ -421,14 +344,15 @@ def _agreements(
     return {str(name): _agreement(part, given, resampling) for name, part in parts}
 
 
+def mean_ratings(ratings: Iterable[Mapping[str, float]]) -> Floats:
+    """The mean over people of the ratings of each answer."""
+    return np.array([math.fsum(given.values()) / len(given) for given in ratings])
+
+
 def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resampling) -> CaseAgreement:
     scores = answers["score"].to_numpy(dtype=np.float64)
     clusters = list(answers["cluster"])
-    means_of_answers = []
-    for ratings in answers["ratings"]:
-        mean = math.fsum(ratings.values()) / len(ratings)
-        means_of_answers.append(mean)
-    means = np.array(means_of_answers)
+    means = mean_ratings(answers["ratings"])
     rescaled = on_scale_of_judge(means, given.scale)
     correlations = correlate(means, scores, clusters, **resampling.options)
     reported = {}
@@ -451,38 +375,32 @@ def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resamplin
 
 
 def _people(answers: pd.DataFrame, resampling: Resampling) -> PeopleAgreement | None:
-    names = set().union(*answers["ratings"])
-    raters = sorted(names - {""})
-    if not raters:
+    by_rater = pd.DataFrame(list(answers["ratings"]), dtype=np.float64)
+    by_rater = by_rater.drop(columns="", errors="ignore").sort_index(axis=1)
+    if by_rater.empty:
         return None
-    rows = list(answers["ratings"])
-    by_rater = pd.DataFrame(rows, columns=raters, dtype=np.float64)
     ratings = by_rater.to_numpy().T
     clusters = list(answers["cluster"])
     alpha = clustered_interval_alpha(ratings, clusters, **resampling.options)
-    is_rated = ~np.isnan(ratings)
-    ratings_by_answer = is_rated.sum(axis=0)
-    several = ratings_by_answer > 1
+    ratings_by_answer = by_rater.notna().sum(axis=1)
     return PeopleAgreement(
         alpha=alpha.reported(CORRELATIONS),
-        raters=len(raters),
+        raters=len(ratings),
         ratings=int(ratings_by_answer.sum()),
-        answers=int(several.sum()),
+        answers=int((ratings_by_answer > 1).sum()),
     )
 
 
 def intent_level(
     table: ScoreTable, satisfaction: Satisfaction, resampling: Resampling
-) -> IntentLevel | NoIntentLevel:
+) -> IntentLevel | NoLevel:
     """Compare mean scores with mean satisfaction, intent by intent."""
-    finals = {}
     scored = set()
-    for group in map(str, set(table.facts["group"])):
-        finals[group] = _of(table, group)
-        if not np.isnan(finals[group]).all():
+    for group in map(str, table.facts["group"].unique()):
+        if not np.isnan(table.finals[_places(table, group)]).all():
             scored.add(group)
     groups = sorted(scored.intersection(satisfaction.groups))
-    none = NoIntentLevel(len(groups), str(satisfaction.path))
+    none = NoLevel("intents", len(groups), FEWEST_POINTS, satisfaction.groups, sorted(scored))
     if len(groups) < FEWEST_POINTS:
         return none
     parts = _means_by_intent(table, groups, resampling)
@@ -490,34 +408,30 @@ def intent_level(
     whole: Flags = np.logical_and.reduce(has_mean)
     if not whole.any():
         return none
-    questions = [_scored(finals[group][:, whole]) for group in groups]
+    compared = np.flatnonzero(whole)
+    questions = [_scored(table.finals[_places(table, group)][:, whole]) for group in groups]
     behind: dict[Counted, Mapping[str, int]] = {
         "questions": dict(zip(groups, questions, strict=True)),
         "people": _resampled_people(satisfaction, groups),
     }
     clusters = None
     if table.clusters is not None:
-        fewest_of_intents = [part.clusters[whole].min() for part in parts]
-        clusters = np.array(fewest_of_intents)
-        clusters_by_intent = dict(zip(groups, clusters.tolist(), strict=True))
-        behind["clusters"] = clusters_by_intent
+        clusters = np.array([part.clusters[whole].min() for part in parts])
+        behind["clusters"] = dict(zip(groups, clusters.tolist(), strict=True))
     satisfied = satisfaction.means(groups, resampling.rounds, resampling.seed)
 
     def over_intents(models: Integers) -> MeanDraws:
         """Mean score of some models on each intent, shape (G,)."""
-        means = [part.values[models].mean() for part in parts]
-        values = np.array(means)
-        draws = [part.draws[:, models].mean(axis=1) for part in parts]
-        drawn = np.stack(draws, axis=1)
+        values = np.array([part.values[models].mean() for part in parts])
+        drawn = np.stack([part.draws[:, models].mean(axis=1) for part in parts], axis=1)
         return MeanDraws(values, drawn, np.array(questions), parts[0].seed, clusters)
 
-    compared = np.flatnonzero(whole)
-    scores = over_intents(compared)
     by_model = {}
     for model in compared:
         scores_of_model = over_intents(np.array([model]))
         correlation = _correlated(scores_of_model, satisfied, behind, resampling)
         by_model[table.models[model]] = correlation
+    scores = over_intents(compared)
     return IntentLevel(
         points=_intent_points(groups, scores, satisfied, satisfaction, resampling.level),
         correlation=_correlated(scores, satisfied, behind, resampling),
@@ -525,7 +439,13 @@ def intent_level(
         people_resampled=satisfaction.by_respondent,
         too_few=_too_few(behind, resampling.level),
         scale=satisfaction.scale,
-        about=_about_intents(table, scored, whole, satisfaction),
+        skipped={
+            "intents without satisfaction": sorted(scored.difference(groups)),
+            "intents without a score": sorted(set(satisfaction.groups).difference(groups)),
+            "models without a score on some intent": list(compress(table.models, ~whole)),
+        },
+        clustered=_clustered(table),
+        means_of_several=str(satisfaction.path) if satisfaction.mixed else "",
     )
 
 
@@ -562,21 +482,6 @@ def _resampled_people(satisfaction: Satisfaction, groups: Iterable[str]) -> dict
     return resampled
 
 
-def _about_intents(
-    table: ScoreTable, scored: set[str], whole: Flags, satisfaction: Satisfaction
-) -> AboutIntents:
-    """What does not count; `whole` are the models with a score on each intent that does."""
-    groups = set(satisfaction.groups)
-    partial = [name for name, complete in zip(table.models, whole, strict=True) if not complete]
-    return AboutIntents(
-        without_satisfaction=sorted(scored - groups),
-        without_score=sorted(groups - scored),
-        partial=partial,
-        clustered=_clustered(table),
-        means_of_several=str(satisfaction.path) if satisfaction.mixed else "",
-    )
-
-
 def _means_by_intent(
     table: ScoreTable, groups: Sequence[str], resampling: Resampling
 ) -> list[MeanDraws]:
@@ -589,13 +494,13 @@ def _means_by_intent(
         means = []
         for place, group in enumerate(groups):
             seed = derived_seed(resampling.seed, _QUESTIONS, place)
-            means.append(table_means(_of(table, group), rounds=rounds, seed=seed))
+            finals = table.finals[_places(table, group)]
+            means.append(table_means(finals, rounds=rounds, seed=seed))
         return means
     seed = derived_seed(resampling.seed, _QUESTIONS)
     columns = []
     for group in groups:
-        in_group = (table.facts["group"] == group).to_numpy()
-        chosen = np.flatnonzero(in_group)
+        chosen = _places(table, group)
         columns.append(MeanColumn(chosen, table.finals[chosen]))
     return bootstrap_means(
         columns, len(table.facts), clusters=table.clusters, rounds=rounds, seed=seed
@@ -609,10 +514,9 @@ def _clustered(table: ScoreTable) -> Clustered:
     return Clustered(len(table.facts), clusters)
 
 
-def _of(table: ScoreTable, group: str) -> Floats:
-    """Final scores of an intent, shape (questions, models)."""
-    in_group = (table.facts["group"] == group).to_numpy()
-    return table.finals[in_group]
+def _places(table: ScoreTable, group: str) -> Integers:
+    """Where the questions of an intent are."""
+    return np.flatnonzero(table.facts["group"] == group)
 
 
 def _scored(finals: Floats) -> int:
@@ -661,7 +565,7 @@ def model_names(answers: pd.DataFrame) -> dict[str, str]:
 
 def model_level(
     table: ScoreTable, names: Mapping[str, str], votes: Votes, resampling: Resampling
-) -> ModelLevel | NoModelLevel:
+) -> ModelLevel | NoLevel:
     """Compare mean scores with Bradley-Terry ratings, model by model.
 
     `table` is over the questions that all models of the block
@@ -673,7 +577,8 @@ def model_level(
     shared = [place for place, name in enumerate(ranking.players) if names.get(name) in scored]
     models = [names[ranking.players[place]] for place in shared]
     if len(set(models)) < FEWEST_POINTS:
-        return NoModelLevel(len(set(models)), ranking.players, sorted(scored))
+        both = len(set(models))
+        return NoLevel("models", both, FEWEST_POINTS, ranking.players, sorted(scored))
     columns = [table.models.index(model) for model in models]
     scores = table_means(
         table.finals[:, columns],
@@ -690,18 +595,11 @@ def model_level(
     )
     behind: dict[Counted, Mapping[str, int]] = {
         "questions": dict(zip(models, scores.n.tolist(), strict=True)),
-        "instructions": {ALL: ranking.clusters},
+        "instructions": {"the votes": ranking.clusters},
     }
     if table.clusters is not None:
-        clusters_by_model = dict(zip(models, scores.clusters.tolist(), strict=True))
-        behind["clusters"] = clusters_by_model
+        behind["clusters"] = dict(zip(models, scores.clusters.tolist(), strict=True))
     without_score = [name for name in ranking.players if names.get(name) not in scored]
-    about = AboutModels(
-        without_score=without_score,
-        without_votes=sorted(scored.difference(models)),
-        clustered=_clustered(table),
-        apart=ranking.connectivity.message,
-    )
     means = mean_estimates(scores, resampling.level)
     points = []
     for model, mean, rating in zip(models, means, rated, strict=True):
@@ -715,7 +613,12 @@ def model_level(
         ties=ranking.ties,
         questions=_scored(table.finals[:, columns]),
         too_few=_too_few(behind, resampling.level),
-        about=about,
+        skipped={
+            "models with votes but without a score": without_score,
+            "models with scores but without votes": sorted(scored.difference(models)),
+        },
+        clustered=_clustered(table),
+        apart=ranking.connectivity.message,
     )
 
 
@@ -725,18 +628,12 @@ def agreement_of(
     human: HumanRatings | None = None,
     satisfaction: Satisfaction | None = None,
     votes: Votes | None = None,
-    resampling: Resampling | None = None,
+    resampling: Resampling,
 ) -> tuple[list[AgreementBlock], list[str]]:
     """Compare judges' scores with what people say, each judge and set of conditions by itself.
 
     Returns the blocks, and notes on the file of ratings and what of it no block used.
     """
-    if human is None and satisfaction is None and votes is None:
-        raise InputError(
-            "nothing to compare with; give at least one of: ratings, satisfaction, votes"
-        )
-    if resampling is None:
-        resampling = Resampling()
     blocks = blocks_of(answers.table)
     matched: list[Matched] = []
     notes: list[str] = []
@@ -754,27 +651,16 @@ def agreement_of(
             levels["ratings"] = model_level(table, names, votes, resampling)
         if human:
             levels["cases"] = case_level(matched[place], human, resampling)
-        compared.append(_agreement_block(block, levels))
+        lacking = [name for name, level in levels.items() if isinstance(level, NoLevel)]
+        models_and_judges = (*block.models, *block.conditions.judges)
+        of_block = AgreementBlock(
+            conditions=block.conditions,
+            apart_because=block.differs_from_first,
+            models=tuple(sorted(block.models)),
+            simulated=any(name.startswith(SIMULATED) for name in models_and_judges),
+            unlike=block.unlike,
+            lacking=tuple(levels.pop(name) for name in lacking),
+            **levels,
+        )
+        compared.append(of_block)
     return compared, notes
-
-
-def _agreement_block(block: BlockAnswers, levels: Mapping[str, Any]) -> AgreementBlock:
-    """The levels by name, each of them the reason where it could not be computed."""
-    computed: dict[str, Any] = dict.fromkeys(("intents", "ratings", "cases"))
-    lacking = []
-    for name, level in levels.items():
-        if isinstance(level, NoIntentLevel | NoModelLevel | NoCaseLevel):
-            lacking.append(level)
-        else:
-            computed[name] = level
-    models_and_judges = (*block.models, *block.conditions.judges)
-    simulated = any(name.startswith(SIMULATED) for name in models_and_judges)
-    return AgreementBlock(
-        conditions=block.conditions,
-        apart_because=block.differs_from_first,
-        models=tuple(sorted(block.models)),
-        simulated=simulated,
-        **computed,
-        unlike=block.unlike,
-        lacking=tuple(lacking),
-    )

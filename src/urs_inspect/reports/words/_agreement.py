@@ -7,25 +7,23 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from urs_inspect._util import choices, counted
+from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs._naming import short_names
 from urs_inspect.reports._texts import DASH, Format, number, rating_text
 from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._agreement import (
-    AboutCases,
     AgreementBlock,
     CaseLevel,
-    Clustered,
-    Counted,
     IntentLevel,
+    MeanLevel,
     ModelLevel,
-    NoCaseLevel,
-    NoIntentLevel,
-    NoModelLevel,
+    NoLevel,
     agreement_of,
     match_blocks,
+    mean_ratings,
 )
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._conditions import blocks_of
@@ -58,7 +56,6 @@ from urs_inspect.stats._bootstrap import (
     fewest_clusters,
 )
 from urs_inspect.stats._correlation import (
-    FEWEST_POINTS,
     MeanCorrelation,
     fisher_interval,
 )
@@ -71,6 +68,20 @@ _SIMULATION = "SIMULATION: simulated models; the numbers mean nothing."
 _MANY = 30  # points from which an interval over points needs no warning
 _STATISTICS = ("spearman", "kendall", "pearson", "alpha", "difference")
 _NUMBER = number(2)
+_IN_NOTES = frozenset(
+    {
+        "too_few",
+        "skipped",
+        "clustered",
+        "means_of_several",
+        "apart",
+        "file",
+        "without_epoch",
+        "weighted",
+        "without_score",
+    }
+)
+"""What of a level its notes say."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +146,10 @@ def report_agreement(
         InputError: If nothing was given, a file or log cannot be used, or no rating is about an
             answer in the logs.
     """
+    if not (human or satisfaction or votes):
+        raise InputError(
+            "nothing to compare with; give at least one of --human, --satisfaction, --votes"
+        )
     how = Resampling(rounds, level, seed)
     # What people say is small and read first, so that its errors cost no waiting for the logs.
     ratings = read_human_ratings(human, human_scale) if human else None
@@ -146,19 +161,20 @@ def report_agreement(
     blocks, notes = agreement_of(
         answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how
     )
-    files = (("ratings of answers", human), ("satisfaction", satisfaction))
-    sources = {kind: [str(file)] for kind, file in files if file}
-    if votes:
-        sources["votes"] = list(map(str, votes))
+    files = {
+        "ratings of answers": [human] if human else [],
+        "satisfaction": [satisfaction] if satisfaction else [],
+        "votes": votes,
+    }
+    sources = {kind: list(map(str, names)) for kind, names in files.items() if names}
+    if ranked:
+        votes_of_people = people_notes(ranked.people) if ranked.people else []
+        notes = [*votes_of_people, *ranked.skipped, *notes]
     panel = []
+    warnings = []
     if ratings:
         panel = _panel_of_blocks(answers.table, ratings)
-    warnings = [ratings.doubt] if ratings and ratings.doubt else []
-    if ranked:
-        votes_of_people = []
-        if ranked.people:
-            votes_of_people = people_notes(ranked.people)
-        notes = [*votes_of_people, *ranked.skipped, *notes]
+        warnings = list(filter(None, [ratings.doubt]))
     return agreement_report(
         blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings
     )
@@ -227,110 +243,66 @@ def _block_facts(block: AgreementBlock) -> dict[str, Any]:
     facts["apart_because"] = reasons_apart(block.apart_because)
     facts["notes"] = [why_no_level(level) for level in facts.pop("lacking")]
     if block.intents:
-        facts["intents"] = _level_facts(block.intents, [*intent_notes(block.intents), *unlike])
+        facts["intents"] = _level_facts(block.intents, [*mean_notes(block.intents), *unlike])
     if block.ratings:
-        facts["ratings"] = _level_facts(block.ratings, [*model_notes(block.ratings), *unlike])
+        facts["ratings"] = _level_facts(block.ratings, [*mean_notes(block.ratings), *unlike])
     if block.cases:
-        facts["cases"] = _level_facts(block.cases, case_notes(block.cases.about))
+        facts["cases"] = _level_facts(block.cases, case_notes(block.cases))
     return facts
 
 
-def _level_facts(
-    level: IntentLevel | ModelLevel | CaseLevel, notes: Sequence[str]
-) -> dict[str, Any]:
-    facts: dict[str, Any] = {}
-    for name, value in vars(level).items():
-        if name == "too_few" and not isinstance(level, CaseLevel):
-            facts["why_no_interval"] = why_no_interval(level)
-        elif name != "about":
-            facts[name] = value
+def _level_facts(level: MeanLevel | CaseLevel, notes: Sequence[str]) -> dict[str, Any]:
+    facts = {name: value for name, value in vars(level).items() if name not in _IN_NOTES}
+    if isinstance(level, MeanLevel):
+        facts["why_no_interval"] = why_no_interval(level)
     return {**facts, "notes": notes}
 
 
-def why_no_level(level: NoIntentLevel | NoModelLevel | NoCaseLevel) -> str:
+def why_no_level(level: NoLevel) -> str:
     """Why something that was asked for cannot be computed."""
-    match level:
-        case NoIntentLevel():
-            if level.both >= FEWEST_POINTS:
-                return "No correlation over intents: no model has a score on each of them."
-            return (
-                f"No correlation over intents: {level.both} have both scores and satisfaction in"
-                f" {level.file}, at least {FEWEST_POINTS} are needed."
-            )
-        case NoModelLevel():
-            scored = choices(level.with_score) or "none"
-            return (
-                f"No correlation over models: {level.both} have both scores and votes, at least"
-                f" {FEWEST_POINTS} are needed. Votes are about: {choices(level.with_votes)}; scored"
-                f" were: {scored}."
-            )
-        case NoCaseLevel():
-            were = "was" if level.both == 1 else "were"
-            why = f"No agreement on single answers: {level.both} {were} both rated and scored."
-            return " ".join([why, *case_notes(level.about)])
+    if level.both >= level.least:
+        return "No agreement over intents: no model has a score on each of them."
+    why = (
+        f"No agreement over {level.over}: {level.both} have both a score and what people say, at"
+        f" least {level.least} are needed."
+    )
+    if not level.said:
+        return why
+    scored = choices(level.scored) or "none"
+    return f"{why} People speak of: {choices(level.said)}; scored were: {scored}."
 
 
-def case_notes(about: AboutCases) -> list[str]:
+def case_notes(level: CaseLevel) -> list[str]:
     """Which ratings do not count, and how they count."""
-    notes = epoch_notes(about.without_epoch, about.file)
-    if about.weighted:
+    notes = epoch_notes(level.without_epoch, level.file)
+    if level.weighted:
         notes.append(
             "Answers were drawn with unequal chances: agreement is that over the rated answers,"
             " unweighted."
         )
-    if about.without_score:
-        rated = counted(about.without_score, "rated answer")
+    if level.without_score:
+        rated = counted(level.without_score, "rated answer")
         notes.append(f"{rated} without a score of the judge, skipped.")
     return notes
 
 
-def intent_notes(level: IntentLevel) -> list[str]:
+def mean_notes(level: MeanLevel) -> list[str]:
     """Which intents and models do not count, and what intervals are over."""
-    about = level.about
-    notes = []
-    for what, names in (
-        ("satisfaction", about.without_satisfaction),
-        ("a score", about.without_score),
-    ):
-        if names:
-            notes.append(f"Intents without {what} were skipped: {', '.join(names)}.")
-    if about.partial:
+    notes = [
+        f"Skipped, {what}: {', '.join(names)}." for what, names in level.skipped.items() if names
+    ]
+    if level.clustered.clusters:
+        questions = counted(level.clustered.questions, "question")
+        consequence = "clusters are resampled in place of questions"
+        notes.append(cluster_note(questions, level.clustered.clusters, consequence))
+    if isinstance(level, IntentLevel) and level.means_of_several:
         notes.append(
-            "Not in the mean over models, because they have no score on some intent:"
-            f" {', '.join(about.partial)}."
-        )
-    notes += _about_clusters(about.clustered)
-    if about.means_of_several:
-        notes.append(
-            f"Some rows of {about.means_of_several} are means of several people: satisfaction"
+            f"Some rows of {level.means_of_several} are means of several people: satisfaction"
             " counts as exact."
         )
+    if isinstance(level, ModelLevel) and level.apart:
+        notes.append(f"NOT ALL MODELS COMPARE: {level.apart}")
     return notes
-
-
-def model_notes(level: ModelLevel) -> list[str]:
-    """Which models do not count, and what intervals are over."""
-    about = level.about
-    notes = []
-    for what, names in (
-        ("votes but without a score", about.without_score),
-        ("scores but without votes", about.without_votes),
-    ):
-        if names:
-            notes.append(f"Skipped, with {what}: {', '.join(names)}.")
-    notes += _about_clusters(about.clustered)
-    if about.apart:
-        notes.append(f"NOT ALL MODELS COMPARE: {about.apart}")
-    return notes
-
-
-def _about_clusters(clustered: Clustered) -> list[str]:
-    """What is resampled in place of questions, where some are named as clusters."""
-    if not clustered.clusters:
-        return []
-    questions = counted(clustered.questions, "question")
-    consequence = "clusters are resampled in place of questions"
-    return [cluster_note(questions, clustered.clusters, consequence)]
 
 
 def _screen(
@@ -361,10 +333,7 @@ def _screen(
     judge, what, measure, value, over = rows[0]
     claim = f"{judge} agrees with people's {what}: {measure} {_NUMBER(value)} over {over}."
     if not value.low > 0:
-        claim = (
-            f"It is not shown that {judge} agrees with people's {what}: {measure}"
-            f" {_NUMBER(value)} over {over}."
-        )
+        claim = f"It is not shown that {claim}"
     simulated = []
     if any(block.simulated for block in blocks):
         simulated = [_SIMULATION]
@@ -444,7 +413,7 @@ def _intents(level: IntentLevel, unlike: Sequence[str], short: Mapping[str, str]
     if level.people_resampled:
         resampled = "questions and people"
     about = _about_means(level, "intents", resampled, PUBLISHED_INTENTS)
-    notes = (*about, *intent_notes(level), *unlike)
+    notes = (*about, *mean_notes(level), *unlike)
     of_models: dict[str, Format] = {"Pearson": _NUMBER, "without noise": str, "Spearman": _NUMBER}
     tables = (
         Table(points, formats, headings={"group": "intent"}),
@@ -463,7 +432,7 @@ def _models(level: ModelLevel, unlike: Sequence[str], short: Mapping[str, str]) 
             f" over {counted(level.questions, 'question')}."
         ),
         *_about_means(level, "models", "instructions and questions", PUBLISHED_MODELS),
-        *model_notes(level),
+        *mean_notes(level),
         *unlike,
     )
     formats = {"score": _NUMBER, "rating": rating_text}
@@ -472,7 +441,7 @@ def _models(level: ModelLevel, unlike: Sequence[str], short: Mapping[str, str]) 
 
 
 def _about_means(
-    level: IntentLevel | ModelLevel, what: str, resampled: str, published: PublishedCorrelation
+    level: MeanLevel, what: str, resampled: str, published: PublishedCorrelation
 ) -> tuple[str, ...]:
     about = _about_correlation(
         level.correlation, len(level.points), what, resampled, why_no_interval(level)
@@ -486,21 +455,12 @@ def _about_means(
     return (*about, printed)
 
 
-def why_no_interval(level: IntentLevel | ModelLevel) -> str:
+def why_no_interval(level: MeanLevel) -> str:
     """What an interval would need and is missing; empty if there is one."""
     least = fewest_clusters(level.correlation.pearson.level)
-    of_what = "of" if isinstance(level, ModelLevel) else "on"
-    titles: dict[Counted, str] = {
-        "questions": f"questions with a score {of_what}",
-        "people": "people on",
-        "clusters": f"clusters of questions with a score {of_what}",
-    }
-    parts = []
-    for what, few in level.too_few.items():
-        if what == "instructions":
-            parts.append(f"fewer than {least} instructions with votes")
-        else:
-            parts.append(f"fewer than {least} {titles[what]} {', '.join(few)}")
+    parts = [
+        f"fewer than {least} {what} behind {', '.join(few)}" for what, few in level.too_few.items()
+    ]
     return "; ".join(parts)
 
 
@@ -531,7 +491,7 @@ def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
             " to 10."
         ),
         _among_people(level),
-        *case_notes(level.about),
+        *case_notes(level),
     )
     table = Table(pd.DataFrame(rows, columns=["answers of", *formats]), formats)
     return Section("Score and rating of single answers", notes, (table,), 3)
@@ -625,12 +585,12 @@ def _panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> list[Section
             continue
         rows = rated.answers.set_index(["model", "question", "epoch"])
         scores[f"{place}. {', '.join(block.conditions.judges)}"] = rows["score"]
-        people.append(rows["ratings"].map(lambda given: math.fsum(given.values()) / len(given)))
+        people.append(pd.Series(mean_ratings(rows["ratings"]), rows.index))
     if len(scores) < FEWEST_JUDGES:
         return []
     values = pd.concat(scores, axis=1)
     ratings = pd.concat(people)
-    labels = ratings[~ratings.index.duplicated()].reindex(values.index).to_numpy()
+    labels = np.asarray(ratings[~ratings.index.duplicated()].reindex(values.index), np.float64)
     questions = values.index.get_level_values("question")
     clusters = clusters_of(answers)[questions].map(str)
     return [panel_section(values, labels, list(clusters))]
