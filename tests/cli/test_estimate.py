@@ -189,7 +189,7 @@ def test_a_tokenizer_counts_beside_logs_and_numbers(
     answers: Path, facts: Callable[..., Any], refused: Said, tmp_path: Path
 ) -> None:
     command = (*URS, "--model", WEAK, "--from", answers, "--from", "answer=1000", "--from")
-    assert "neither" in refused(*command, tmp_path)
+    assert "no log in" in refused(*command, tmp_path)
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"?": 0}, unk_token="?"))
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     for given in (tmp_path, tmp_path / "tokenizer.json"):
@@ -227,6 +227,15 @@ def test_a_cross_validation_that_cannot_be(
 
 
 @pytest.mark.satellites
+def test_a_file_that_is_no_log_is_refused_with_the_name_that_a_tokenizer_has(
+    refused: Said, tmp_path: Path
+) -> None:
+    file = tmp_path / "my_tokenizer.json"
+    file.write_text('{"version": "1.0"}', encoding="utf-8")
+    output = refused(*URS, "--model", "m", "--from", file)
+    assert tells(output, "my_tokenizer.json ... file called tokenizer.json")
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [

@@ -61,7 +61,7 @@ def test_pairs_and_ratings_are_shown_and_other_logs_named(
     assert "Skipped" not in alone
     output = " ".join(run("judges", "--all", *both, tmp_path / "foreign").output.split())
     assert output.count("Dataset:") == 2
-    assert tells(output, "Skipped: 1 log ... pair_verdict ... rating_agreement")
+    assert tells(output, "no judged pairs ... 1 log of task")
     assert run("judges", "--all", tmp_path / "foreign").exit_code == 1
 
 
@@ -117,6 +117,12 @@ def test_the_variable_of_the_harness_says_where_the_log_goes(
 ) -> None:
     error = refused("probe", "--model-role", "grader=urs_simulation/judge", *given)
     assert tells(error, "--log-dir ... INSPECT_LOG_DIR")
+    assert not (tmp_path / "logs").exists()
+
+
+def test_an_argument_of_the_task_is_named_as_one(refused: Said, tmp_path: Path) -> None:
+    error = refused("probe", "--model-role", "grader=urs_simulation/judge", "--per-kind", "5")
+    assert tells(error, "urs-inspect probe ... --per-kind ... -T per_kind=")
     assert not (tmp_path / "logs").exists()
 
 

@@ -662,7 +662,7 @@ def test_a_log_that_is_left_out_is_named_where_lengths_of_answers_come_from_logs
 
 def test_logs_without_usage_are_an_error(tmp_path: Path) -> None:
     log = write_judged(tmp_path / "log.eval", answered("q", judgement(5)))
-    with pytest.raises(InputError, match="--from: no usage"):
+    with pytest.raises(InputError, match="no usage"):
         measured(log)
 
 

@@ -33,8 +33,8 @@ _TOKENS = (_ANSWER, _REPLY)
 """Whose tokens `--from` can give as numbers."""
 _TOKENIZER = "tokenizer.json"
 _FORMS = (
-    f"logs, a folder of logs, {_ANSWER}=TOKENS, {_REPLY}=TOKENS, {_TOKENIZER}, a folder that has"
-    " one"
+    f"logs, a folder of logs, {_ANSWER}=TOKENS, {_REPLY}=TOKENS, a tokenizer, which must be a file"
+    f" called {_TOKENIZER}, or a folder that has one"
 )
 """What `--from` takes."""
 
@@ -210,7 +210,6 @@ def _sources(given: Sequence[str]) -> _Sources:
         elif file is not None:
             tokenizer = file
         else:
-            _check_logs(one)
             logs.append(one)
     return _Sources(logs, tokens, tokenizer)
 
@@ -235,32 +234,24 @@ def _tokenizer_file(path: Path) -> Path | None:
     return None
 
 
-def _check_logs(given: str) -> None:
-    """Refuse what is neither a file nor a folder with logs."""
-    from urs_inspect.logs._files import log_files
-
-    try:
-        files = log_files([given])
-    except InputError as error:
-        name, sign, _ = given.partition("=")
-        hint = ""
-        if sign:
-            hint = did_you_mean(name, _TOKENS)
-        raise InputError(f"--from: {error}{hint}; allowed: {_FORMS}") from error
-    if not files:
-        raise InputError(
-            f"--from: neither a log nor a {_TOKENIZER} in '{given}'; allowed: {_FORMS}"
-        )
-
-
 def _lengths(sources: _Sources, models: Sequence[str], judges: Sequence[str]) -> "Lengths":
     """Lengths as measured in logs, as assumed without; a number that is given comes before both."""
+    from urs_inspect.logs._files import log_files
     from urs_inspect.reports.numbers._costs import assumed_lengths, measured_lengths
 
     assumed = assumed_lengths(sources.tokens.get(_ANSWER), sources.tokens.get(_REPLY))
     if not sources.logs:
         return assumed
-    return measured_lengths(sources.logs, assumed, models=models, judges=judges or models)
+    try:
+        for one in sources.logs:
+            if not log_files([one]):
+                raise InputError(f"no log in '{one}'")
+        return measured_lengths(sources.logs, assumed, models=models, judges=judges or models)
+    except InputError as error:
+        names = [log.partition("=")[0] for log in sources.logs if "=" in log]
+        hints = "".join(did_you_mean(name, _TOKENS) for name in names)
+        reason = error.message.rstrip(".")
+        raise InputError(f"--from: {reason}{hints}; allowed: {_FORMS}") from error
 
 
 def print_estimate(found: "RunEstimate", console: Console) -> None:

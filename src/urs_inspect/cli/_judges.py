@@ -16,7 +16,7 @@ from uuid import uuid4
 import click
 from rich.console import Console
 
-from urs_inspect._util import InputError, check_folder, write_new_file
+from urs_inspect._util import InputError, check_folder, choices, counted, write_new_file
 from urs_inspect.cli._first_screen import Shown, print_screen, print_shown, shown_options
 
 if TYPE_CHECKING:
@@ -121,23 +121,29 @@ def _locations(datasets: "Iterable[DatasetJudges[Any]]") -> set[str]:
 
 
 def _without_scores(tasks: Counter[str]) -> str:
-    """A sentence on logs of other tasks."""
-    have = "1 log has"
-    if tasks.total() != 1:
-        have = f"{tasks.total()} logs have"
-    named = ", ".join(f"{count} of {task}" for task, count in sorted(tasks.items()))
-    what = "no pairs scored by pair_verdict and no responses scored by rating_agreement"
-    return f"Skipped: {have} {what} ({named})."
+    """A sentence on logs from which nothing is shown."""
+    named = [f"{counted(count, 'log')} of {task}" for task, count in sorted(tasks.items())]
+    return f"Skipped, because they hold no judged pairs or rated responses: {choices(named)}."
 
 
 def _without_logs(
     _context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """What goes to `inspect eval`; a log, or what else is no option or its value, is refused."""
-    if any(word.partition("=")[0] == "--log-dir" for word in given):
-        raise InputError(
-            "no option --log-dir; the environment variable INSPECT_LOG_DIR says where logs go"
-        )
+    """What goes to `inspect eval`; refused are a log, what else is no option or its value, and an
+    argument of the task that is given as an option.
+    """
+    for word in given:
+        option = word.partition("=")[0]
+        argument = option.removeprefix("--").replace("-", "_")
+        if option == "--log-dir":
+            raise InputError(
+                "no option --log-dir; the environment variable INSPECT_LOG_DIR says where logs go"
+            )
+        if word.startswith("--") and argument in _TASK_ARGUMENTS:
+            raise InputError(
+                f"urs-inspect probe: no option {option}; {argument} is an argument of the task:"
+                f" -T {argument}=VALUE"
+            )
     for before, word in pairwise(["", *given]):
         if not word.startswith("-") and (word.endswith(".eval") or not before.startswith("-")):
             from urs_inspect.logs._files import PACKAGE, reading_command
@@ -183,6 +189,12 @@ def probe(model_role: tuple[str, ...], inspect_args: tuple[str, ...]) -> None:
         command += ["--model-role", role]
     done = subprocess.run([*command, *inspect_args], check=False)  # noqa: S603 - a list of arguments
     logs = list_eval_logs(run_dir)
+    if done.returncode == click.UsageError.exit_code:
+        click.echo(
+            "urs-inspect probe: options that it does not know go to `inspect eval`, which refused"
+            " them, as above. Arguments of the task: -T NAME=VALUE",
+            err=True,
+        )
     if done.returncode or not logs:
         raise SystemExit(done.returncode or 1)
     log = read_eval_log(logs[0])
@@ -209,6 +221,8 @@ def _refuse_unknown_provider(role: str, model: str = "") -> None:
         pass
 
 
+_TASK_ARGUMENTS = ("dataset", "per_kind", "rubric", "prompt", "judge_language", "structured")
+"""Arguments of the task that are no options of `inspect eval`."""
 _PROBE = [sys.executable, "-m", "inspect_ai", "eval"]
 _PROBE += ["urs_inspect/urs_probe", "--model", "none", "--no-score-display"]
 

@@ -58,8 +58,9 @@ def find_personal(text: str, language: str = "", country: str = "") -> tuple[Fin
     groups or be a Chinese mobile number, for ten digits in a row are mostly a number and nothing
     else), numbers of cards (Luhn), of accounts (IBAN) and of Chinese and American identity (with
     their check digits or ranges) by the library python-stdnum, and e-mail addresses, profile pages,
-    postal addresses, names after words such as "my name is", documents, accounts of messengers and
-    dates of birth by the rules of `personal.yaml`. What no rule knows, such as a full name by
+    postal addresses, names after words such as "my name is", documents, accounts of messengers,
+    dates of birth and North American telephone numbers that are not in use by the rules of
+    `personal.yaml`. What no rule knows, such as a full name by
     itself, is not found.
 
     `language` is `en` or `zh`, or empty if not known; `country` counts if it is a code of two

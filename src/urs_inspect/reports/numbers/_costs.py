@@ -328,7 +328,7 @@ def measured_lengths(
     answers = _measured(_by_name(logged.table, "base_model", "output_tokens"), models)
     replies = _measured(_by_name(replies_by_judge, "judge", "tokens"), judges)
     if not answers.by_name and not replies.by_name:
-        raise InputError(f"--from: no usage of tokens in: {', '.join(names)}")
+        raise InputError(f"no usage of tokens in: {', '.join(names)}")
     if judges:
         shared = shared & set(judges)
 
