@@ -16,13 +16,13 @@ from tests.telling import tells
 from urs_inspect.cli._estimate import print_actual
 from urs_inspect.cli._first_screen import LINES
 from urs_inspect.reports.numbers._actual_use import Actual, ActualUse
-from urs_inspect.reports.numbers._costs import Amount, LengthSources
+from urs_inspect.reports.numbers._costs import Amount, Lengths
 from urs_inspect.reports.numbers._estimate import Assumptions, RoleEstimate, RunEstimate
 from urs_inspect.tasks import urs
 from urs_inspect.tasks.urs_crossval import urs_crossval
 
 URS = ("estimate", "urs", "-T", "dataset=sample")
-NOTHING = Assumptions(None, LengthSources(), frozenset(), judges_itself=False, samples_run=1846)
+NOTHING = Assumptions(None, Lengths(), frozenset(), judges_itself=False, samples_run=1846)
 WEAK, JUDGE, OTHER = "urs_simulation/weak", "urs_simulation/judge", "urs_simulation/quality-9"
 
 

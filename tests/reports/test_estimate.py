@@ -31,11 +31,11 @@ from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._costs import (
     Amount,
     Lengths,
-    LengthSources,
+    LoggedLengths,
+    Measured,
     Prices,
     TokenCounter,
     _pooled,
-    assumed_lengths,
     count_by_rule,
     load_counter,
     load_prices,
@@ -73,7 +73,7 @@ URS: dict[str, Any] = {
     **PAIRS,
     "roles": {"grader": ["j"]},
     "limit": None,
-    "lengths": assumed_lengths(),
+    "lengths": Lengths(),
 }
 PRICES = "m: {input: 2, output: 8, input_cache_write: 0, input_cache_read: 0}\n"
 
@@ -142,18 +142,16 @@ def test_without_a_judge_each_model_judges_itself_and_that_is_said() -> None:
 
 
 def test_given_lengths_take_the_place_of_assumptions() -> None:
-    found = of([sample()], lengths=assumed_lengths(answer=100, judgement=10))
+    found = of([sample()], lengths=Lengths(100, 10))
     assert role(found, "model", "m")[2] == Amount(100, 100, 100)
     assert role(found, "grader", "j")[2] == Amount(10, 10.1, 10.5)
 
 
 def test_each_model_and_each_judge_has_its_own_lengths() -> None:
-    lengths = Lengths(
-        answer=lambda model, _language, _reference: Amount.exactly({"m": 10, "n": 30}[model]),
-        judgement=lambda judge, _language: Amount.exactly({"j": 100, "k": 300}[judge]),
-        verdict=Amount.exactly(1),
-        sources=LengthSources(),
-    )
+    answers = {name: {"en": Amount.exactly(n)} for name, n in (("m", 10), ("n", 30))}
+    replies = {name: {"en": Amount.exactly(n)} for name, n in (("j", 100), ("k", 300))}
+    logged = LoggedLengths(Measured(answers, {}, ()), Measured(replies, {}, ()), (), ())
+    lengths = Lengths(logged=logged)
     found = of(
         [sample(), sample()], models=["m", "n"], roles={"grader": ["j", "k"]}, lengths=lengths
     )
@@ -165,9 +163,7 @@ def test_each_model_and_each_judge_has_its_own_lengths() -> None:
     assert role(found, "grader", "j")[2].low == 400
     assert role(found, "grader", "k")[2].low == 1200
     # Both are sent the same prompts, with answers of 10 and of 30 tokens twice each.
-    prompts = role(of([sample(), sample()], lengths=assumed_lengths(answer=0)), "grader", "j")[
-        1
-    ].low
+    prompts = role(of([sample(), sample()], lengths=Lengths(0)), "grader", "j")[1].low
     assert (
         role(found, "grader", "k")[1].low == role(found, "grader", "j")[1].low == 2 * prompts + 80
     )
@@ -176,9 +172,7 @@ def test_each_model_and_each_judge_has_its_own_lengths() -> None:
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
 def test_only_what_matters_is_assumed() -> None:
-    pairs = estimate_run(
-        "md_eval", lambda _: md_eval(), {}, **PAIRS, limit=2, lengths=assumed_lengths()
-    )
+    pairs = estimate_run("md_eval", lambda _: md_eval(), {}, **PAIRS, limit=2, lengths=Lengths())
     assert not any("An answer is" in sentence for sentence in assumption_sentences(pairs))
     assert not any(
         "for each verdict" in sentence for sentence in assumption_sentences(of([sample()]))
@@ -300,9 +294,7 @@ def test_pairs_are_counted_call_by_call() -> None:
         def make(_arguments: Mapping[str, Any]) -> Task:
             return md_eval(protocol=protocol, orders=orders)
 
-        found = estimate_run(
-            "md_eval", make, {}, **PAIRS, limit=1, lengths=assumed_lengths(judgement=10)
-        )
+        found = estimate_run("md_eval", make, {}, **PAIRS, limit=1, lengths=Lengths(given_reply=10))
         return found.roles[0].calls.expected, found.roles[0].output_tokens.expected
 
     assert calls("joint", "ab") == (1, 10 * named)
@@ -384,7 +376,7 @@ CASES = list(urs(dataset="sample").dataset)
 
 
 def test_lengths_measured_in_a_log_give_back_its_usage(run: EvalLog) -> None:
-    found = of(CASES, lengths=measured_lengths([run.location], assumed_lengths()), **SIMULATED)
+    found = of(CASES, lengths=Lengths(logged=measured_lengths([run.location])), **SIMULATED)
     actual = {one.role: one for one in read_actual([run.location], "urs").roles}
     assert actual["model"].samples == len(CASES) == 42
     received = role(found, "model", "urs_simulation/strong")[2]
@@ -416,7 +408,7 @@ def test_logs_of_one_model_are_one_entry(run: EvalLog, tmp_path: Path) -> None:
 def test_the_judges_prompt_is_estimated_as_it_was_sent(run: EvalLog) -> None:
     # The simulated provider counts a token for every four characters of what it is sent.
     quarter = TokenCounter(lambda text: Amount.exactly(len(text) / 4), "quarters")
-    found = of(CASES, counter=quarter, lengths=measured_lengths([run.location], assumed_lengths()))
+    found = of(CASES, counter=quarter, lengths=Lengths(logged=measured_lengths([run.location])))
     [judge] = [one for one in read_actual([run.location], "urs").roles if one.role == "grader"]
     # The estimate adds 8 tokens a prompt and 1% for asking again.
     expected = role(found, "grader", "j")[1].expected / 1.01 - 8 * 42
@@ -437,7 +429,7 @@ def test_other_tasks_and_broken_files_are_left_out_by_name(run: EvalLog, tmp_pat
     assert any(tells(sentence, "_urs_broken.eval ... left out") for sentence in found.left_out)
     assert str(tmp_path) not in "".join(found.left_out)
     with pytest.raises(InputError, match="intent_judge"):
-        measured_lengths([other.location], assumed_lengths())
+        measured_lengths([other.location])
     with pytest.raises(InputError, match=r"no log.*urs"):
         read_actual([other.location], "urs")
     with pytest.raises(InputError, match="no log"):
@@ -572,7 +564,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def measured(*logs: str, models: tuple[str, ...] = (), judges: tuple[str, ...] = ()) -> Lengths:
-    return measured_lengths(logs, assumed_lengths(), models=models, judges=judges)
+    return Lengths(logged=measured_lengths(logs, models=models, judges=judges))
 
 
 def answer(found: Lengths, model: str, language: str = "en") -> float:
@@ -590,13 +582,11 @@ def test_each_model_has_its_own_answers_and_others_the_mean_of_models(write: Wri
     assert (answer(found, "p/m"), answer(found, "p/n"), answer(found, "p/x")) == (15, 95, 55)
     pooled = found.answer("p/x", "en", NO_REFERENCE)
     assert pooled.low <= 15 and pooled.high == 95
-    assert about_answers(found.sources)[:2] == [
+    assert about_answers(found)[:2] == [
         Telling("p/m ... measured: en 15 tokens"),
         (Telling("p/x ... p/m, p/n, pooled: en 55 tokens")),
     ]
-    assert about_judgements(found.sources) == [
-        Telling("Replies of p/j ... measured: en 200 tokens")
-    ]
+    assert about_judgements(found) == [Telling("Replies of p/j ... measured: en 200 tokens")]
 
 
 def test_each_judge_of_a_panel_has_its_own_tokens(write: Write) -> None:
@@ -612,8 +602,8 @@ def test_each_judge_of_a_panel_has_its_own_tokens(write: Write) -> None:
         300,
         205,
     ]
-    assert not any("as a whole" in sentence for sentence in about_judgements(found.sources))
-    assert tells(about_judgements(found.sources)[2], "Replies of p/x ... do not have")
+    assert not any("as a whole" in sentence for sentence in about_judgements(found))
+    assert tells(about_judgements(found)[2], "Replies of p/x ... do not have")
 
 
 def test_a_judge_that_judges_itself_is_charged_without_its_answers(write: Write) -> None:
@@ -628,7 +618,7 @@ def test_a_panel_that_is_counted_as_a_whole_is_divided_and_that_is_said(write: W
     log = write("p/m", ["p/j", "p/j"], {"p/m": 10, "p/j": 200})
     found = measured(log, models=("p/m",), judges=("p/j",))
     assert found.judgement("p/j", "en").expected == 100
-    assert tells(about_judgements(found.sources)[-1], "panel of p/j ... equal share")
+    assert tells(about_judgements(found)[-1], "panel of p/j ... equal share")
     # Usage of models that does not add up to that of the role is not relied on.
     odd = measured(write("p/n", ["p/j", "p/k"], {"p/n": 10, "p/j": 70, "p/k": 20}, grader=400))
     assert odd.judgement("p/j", "en").expected == odd.judgement("p/k", "en").expected == 200
@@ -639,14 +629,14 @@ def test_a_language_that_no_log_has_is_assumed_and_that_is_said(write: Write) ->
         write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}), models=("p/m",), judges=("p/j",)
     )
     assert found.answer("p/m", "zh", Amount.exactly(40)).expected == 40
-    assert found.judgement("p/j", "zh") == assumed_lengths().judgement("p/j", "zh")
-    assert tells(about_answers(found.sources)[1], "one language")
+    assert found.judgement("p/j", "zh") == Lengths().judgement("p/j", "zh")
+    assert tells(about_answers(found)[1], "one language")
 
 
 def test_judges_of_a_log_that_was_judged_again_are_not_known(write: Write) -> None:
     found = measured(write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}, rescored=True), judges=("p/j",))
-    assert found.judgement("p/j", "en") == assumed_lengths().judgement("p/j", "en")
-    assert tells(about_judgements(found.sources)[0], "count no tokens")
+    assert found.judgement("p/j", "en") == Lengths().judgement("p/j", "en")
+    assert tells(about_judgements(found)[0], "count no tokens")
 
 
 def test_a_log_that_is_left_out_is_named_where_lengths_of_answers_come_from_logs(
@@ -656,7 +646,7 @@ def test_a_log_that_is_left_out_is_named_where_lengths_of_answers_come_from_logs
     logs = [write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}), str(tmp_path / "broken.eval")]
     found = of([sample()], lengths=measured(*logs))
     assert left_out_sentences(found.assumptions) == [Telling("--from: broken.eval")]
-    given = measured_lengths(logs, assumed_lengths(answer=100))
+    given = Lengths(given_answer=100, logged=measured_lengths(logs))
     assert not left_out_sentences(of([sample()], lengths=given).assumptions)
 
 

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -237,21 +237,22 @@ def _tokenizer_file(path: Path) -> Path | None:
 def _lengths(sources: _Sources, models: Sequence[str], judges: Sequence[str]) -> "Lengths":
     """Lengths as measured in logs, as assumed without; a number that is given comes before both."""
     from urs_inspect.logs._files import log_files
-    from urs_inspect.reports.numbers._costs import assumed_lengths, measured_lengths
+    from urs_inspect.reports.numbers._costs import Lengths, measured_lengths
 
-    assumed = assumed_lengths(sources.tokens.get(_ANSWER), sources.tokens.get(_REPLY))
+    given = Lengths(sources.tokens.get(_ANSWER), sources.tokens.get(_REPLY))
     if not sources.logs:
-        return assumed
+        return given
     try:
         for one in sources.logs:
             if not log_files([one]):
                 raise InputError(f"no log in '{one}'")
-        return measured_lengths(sources.logs, assumed, models=models, judges=judges or models)
+        logged = measured_lengths(sources.logs, models=models, judges=judges or models)
     except InputError as error:
         names = [log.partition("=")[0] for log in sources.logs if "=" in log]
         hints = "".join(did_you_mean(name, _TOKENS) for name in names)
         reason = error.message.rstrip(".")
         raise InputError(f"--from: {reason}{hints}; allowed: {_FORMS}") from error
+    return replace(given, logged=logged)
 
 
 def print_estimate(found: "RunEstimate", console: Console) -> None:
@@ -260,21 +261,23 @@ def print_estimate(found: "RunEstimate", console: Console) -> None:
 
     console.print(_cost(found), highlight=False, markup=False)
     console.print(_what(found), highlight=False)
-    rows = [
-        (
-            one.role,
-            one.model,
-            _shown(one.calls),
-            _shown(one.input_tokens),
-            _shown(one.output_tokens),
-            _UNKNOWN if one.cost is None else _shown(one.cost, 2),
-        )
-        for one in found.roles
-    ]
-    _print_table("Expected, and from lowest to highest", "calls", rows, console)
+    _print_table("Expected, and from lowest to highest", "calls", _rows(found, _shown), console)
     assumptions = [f"- {sentence}" for sentence in assumption_sentences(found)]
     for line in (*_precision(found), *assumptions):
         console.print(line, highlight=False, markup=False)
+
+
+def _rows(
+    found: "RunEstimate", show: "Callable[[Amount, int], str]"
+) -> list[tuple[str, str, str, str, str, str]]:
+    """What each model takes: role, model, calls, tokens sent and received, US dollars."""
+    rows = []
+    for one in found.roles:
+        cost = _UNKNOWN if one.cost is None else show(one.cost, 2)
+        amounts = (one.calls, one.input_tokens, one.output_tokens)
+        calls, sent, received = (show(amount, 0) for amount in amounts)
+        rows.append((one.role, one.model, calls, sent, received, cost))
+    return rows
 
 
 def _precision(found: "RunEstimate") -> list[str]:
@@ -300,23 +303,16 @@ def estimate_screen(found: "RunEstimate") -> "FirstScreen":
     from urs_inspect.reports.layout._tables import FirstScreen, Table
     from urs_inspect.reports.words._estimate import left_out_sentences
 
-    rows = []
-    for one in found.roles:
-        rows.append(
-            {
-                "role": one.role,
-                "model": one.model,
-                "US dollars": _UNKNOWN if one.cost is None else f"{one.cost.expected:,.2f}",
-                "calls": f"{one.calls.expected:,.0f}",
-                "tokens sent": f"{one.input_tokens.expected:,.0f}",
-                "received": f"{one.output_tokens.expected:,.0f}",
-            }
-        )
-    numbers = ("US dollars", "calls", "tokens sent", "received")
-    table = Table(pd.DataFrame(rows), dict.fromkeys(numbers, str))
+    rows = _rows(found, lambda amount, digits: f"{amount.expected:,.{digits}f}")
+    data = pd.DataFrame(rows, columns=["role", "model", *_headings("calls")])
+    table = Table(data, dict.fromkeys(_headings("calls"), str))
     basis = [f"{_what(found)}; expected numbers."]
     warnings = left_out_sentences(found.assumptions)
     return FirstScreen(_cost(found), warnings, basis, table, _precision(found))
+
+
+def _headings(number: str) -> tuple[str, ...]:
+    return number, "tokens sent", "tokens received", "US dollars"
 
 
 def _what(found: "RunEstimate") -> str:
@@ -350,7 +346,7 @@ def _print_table(
 ) -> None:
     from urs_inspect.reports.layout._tables import TextTable
 
-    headings = ("role", "model", number, "tokens sent", "tokens received", "US dollars")
+    headings = ("role", "model", *_headings(number))
     print_text_table(TextTable(headings, tuple(rows), 2), console, title)
 
 
@@ -367,10 +363,8 @@ def _cost(found: "RunEstimate") -> str:
 def _place(found: "RunEstimate", one: "Actual") -> tuple[int, str]:
     """Where a model stands in the estimate; those that it does not name come last, by name."""
     names = one.model.split(", ")
-    return (
-        next((n for n, role in enumerate(found.roles) if role.model in names), len(found.roles)),
-        one.model,
-    )
+    places = [place for place, role in enumerate(found.roles) if role.model in names]
+    return min(places, default=len(found.roles)), one.model
 
 
 def _expected(found: "RunEstimate", one: "Actual") -> tuple[int, float, float]:
@@ -380,17 +374,16 @@ def _expected(found: "RunEstimate", one: "Actual") -> tuple[int, float, float]:
     from urs_inspect.reports.numbers._actual_use import BOTH
 
     names = one.model.split(", ")
-    roles = [role for role in found.roles if one.role in (role.role, BOTH) and role.model in names]
-    sent, received = (
-        sum(
-            getattr(role, key).expected / (role.samples * role.runs)
-            for role in roles
-            if role.samples
-        )
-        * one.samples
-        for key in ("input_tokens", "output_tokens")
-    )
-    return max((role.samples * role.runs for role in roles), default=0), sent, received
+    most = 0
+    sent = 0.0
+    received = 0.0
+    for role in found.roles:
+        samples = role.samples * role.runs
+        if samples and role.model in names and one.role in (role.role, BOTH):
+            most = max(most, samples)
+            sent += role.input_tokens.expected / samples * one.samples
+            received += role.output_tokens.expected / samples * one.samples
+    return most, sent, received
 
 
 def _compared(value: int, expected: float) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -68,20 +69,17 @@ def print_text_table(found: "TextTable", console: Console, title: str = "") -> N
     """
     room = console.width - 1
     if _least(found) > room:
-        below = [
-            [cell.replace(" (", "\n(", 1) for cell in row[found.names :]] for row in found.rows
-        ]
-        rows = [(*row[: found.names], *cells) for row, cells in zip(found.rows, below, strict=True)]
+        headings = ["\n".join(wrap(heading, _NAME)) for heading in found.headings]
+        found = replace(found, headings=tuple(headings))
+    if _least(found) > room:
+        rows = []
+        for row in found.rows:
+            numbers = [cell.replace(" (", "\n(", 1) for cell in row[found.names :]]
+            rows.append((*row[: found.names], *numbers))
         found = replace(found, rows=tuple(rows))
     for part in _parts(found, room):
         headings = [escape(heading) for heading in part.headings]
         table = table_of(part.rows, *headings, text=range(part.names), title=escape(title))
-        for column, width in zip(
-            table.columns, _widths(part, room - _BORDER * len(headings)), strict=True
-        ):
-            column.no_wrap = False
-            column.overflow = "fold"
-            column.width = width
         console.print(table)
         title = ""
 
@@ -91,9 +89,8 @@ def _parts(found: "TextTable", room: int) -> Iterator["TextTable"]:
     at least one.
     """
     names = tuple(range(found.names))
-    last = len(found.headings)
     chosen: list[int] = []
-    for place in range(found.names, last):
+    for place in range(found.names, len(found.headings)):
         if chosen and _least(_of(found, (*names, *chosen, place))) > room:
             yield _of(found, (*names, *chosen))
             chosen = []
@@ -107,55 +104,12 @@ def _of(found: "TextTable", places: Sequence[int]) -> "TextTable":
 
 
 def _least(found: "TextTable") -> int:
-    """Width of a table in which names and headings fold as far as they may, and numbers do not."""
-    wanted = [min(width, _NAME) for width in _cells(found)[: found.names]]
-    return sum([*wanted, *_numbers(found)]) + _BORDER * len(found.headings)
-
-
-def _widths(found: "TextTable", room: int) -> list[int]:
-    """Width of each column: first numbers, then names, then headings get what they want."""
-    least = _numbers(found)
-    headings = [cell_len(heading) for heading in found.headings]
-    left = max(room - sum(least), found.names)
-    names = _shared([1] * found.names, _wanted(_cells(found)[: found.names], headings), left)
-    numbers = _shared(
-        least, _wanted(least, headings[found.names :]), max(room - sum(names), sum(least))
-    )
-    return [*names, *numbers]
-
-
-def _wanted(cells: Sequence[int], headings: Sequence[int]) -> list[int]:
-    return [max(pair) for pair in zip(cells, headings, strict=False)]
-
-
-def _numbers(found: "TextTable") -> list[int]:
-    """Widths of the columns of numbers: as their numbers, and as the words of their headings up to
-    that of a name.
-    """
-    words = [max(map(cell_len, heading.split()), default=1) for heading in found.headings]
-    pairs = zip(_cells(found)[found.names :], words[found.names :], strict=True)
-    return [max(width, min(word, _NAME)) for width, word in pairs]
-
-
-def _cells(found: "TextTable") -> list[int]:
-    """Width of the widest line of each column, headings aside."""
-    columns = [[row[place] for row in found.rows] for place in range(len(found.headings))]
-    return [
-        max([1, *(cell_len(line) for cell in column for line in cell.splitlines())])
-        for column in columns
-    ]
-
-
-def _shared(least: Sequence[int], wanted: Sequence[int], room: int) -> list[int]:
-    """Widths between the least and the wanted ones.
-
-    What is left goes to the narrowest that lack some.
-    """
-    widths = list(least)
-    for _ in range(min(room, sum(wanted)) - sum(least)):
-        lacking = [(width, place) for place, width in enumerate(widths) if width < wanted[place]]
-        widths[min(lacking)[1]] += 1
-    return widths
+    """Width of a table in which names fold as far as they may, and numbers do not."""
+    width = _BORDER * len(found.headings)
+    for place, column in enumerate(zip(found.headings, *found.rows, strict=True)):
+        widest = max(cell_len(line) for cell in column for line in cell.split("\n"))
+        width += min(widest, _NAME) if place < found.names else widest
+    return width
 
 
 def print_report(report: "Report", console: Console) -> None:

@@ -46,7 +46,9 @@ def total(amounts: Iterable[Amount]) -> Amount:
     """The sum of amounts that move together: lows with lows, highs with highs."""
     parts = list(amounts)
     return Amount(
-        *(math.fsum(getattr(part, name) for part in parts) for name in ("low", "expected", "high"))
+        math.fsum(part.low for part in parts),
+        math.fsum(part.expected for part in parts),
+        math.fsum(part.high for part in parts),
     )
 
 
@@ -71,18 +73,15 @@ class Prices:
             Exception
         ):  # a model that is in no table is looked up through its provider, which may need a key
             return None
-        if info is None:
-            return None
-        return info.cost
+        return None if info is None else info.cost
 
     def cost(self, model: str, input_tokens: Amount, output_tokens: Amount) -> Amount | None:
         """US dollars of a model's tokens; None if its price is not known."""
         price = self.of(model)
         if price is None:
             return None
-        of_input = input_tokens * (price.input / _MILLION)
-        of_output = output_tokens * (price.output / _MILLION)
-        return of_input + of_output
+        of_million = input_tokens * price.input + output_tokens * price.output
+        return of_million * (1 / _MILLION)
 
 
 def load_prices(file: Path | None) -> Prices:
@@ -149,15 +148,13 @@ JUDGEMENT = Amount(200, 450, 900)
 VERDICT = Amount(40, 150, 400)
 """Tokens that are assumed of a reply about a pair, for each verdict."""
 
-ByName = dict[str, dict[str, Amount]]
-"""Model or judge -> language -> tokens."""
-
 
 @dataclass(frozen=True)
 class Measured:
     """Lengths of answers or of replies in logs."""
 
-    by_name: ByName  # of the models or judges of the logs
+    # model or judge of the logs -> language -> tokens
+    by_name: Mapping[str, Mapping[str, Amount]]
     pooled: Mapping[str, Amount]  # language -> tokens, over all of these
     asked: tuple[str, ...]  # models or judges whose lengths are asked for, each once
 
@@ -177,42 +174,38 @@ class LoggedLengths:
 
 
 @dataclass(frozen=True)
-class LengthSources:
-    """Where lengths come from: a number that was given, or else logs, or else an assumption."""
+class Lengths:
+    """Lengths in tokens: a number that was given, or else from logs, or else an assumption."""
 
-    answer: int | None = None  # tokens of an answer that were given
-    reply: int | None = None  # tokens of a judge's reply that were given
+    given_answer: int | None = None  # tokens of an answer
+    given_reply: int | None = None  # tokens of a judge's reply
     logged: LoggedLengths | None = None
 
+    def answer(self, model: str, language: str, reference: Amount | None) -> Amount:
+        """Tokens of an answer; `reference` are those of the reference."""
+        if self.given_answer is not None:
+            return Amount.exactly(self.given_answer)
+        measured = None
+        if self.logged is not None:
+            measured = self.logged.answers.of(model, language)
+        assumed = WITHOUT_REFERENCE
+        if reference is not None:
+            assumed = reference * _OF_REFERENCE
+        return measured or assumed
 
-@dataclass(frozen=True)
-class Lengths:
-    """Lengths in tokens."""
+    def judgement(self, judge: str, language: str) -> Amount:
+        """Tokens of a judge's reply."""
+        if self.given_reply is not None:
+            return Amount.exactly(self.given_reply)
+        measured = None
+        if self.logged is not None:
+            measured = self.logged.replies.of(judge, language)
+        return measured or JUDGEMENT
 
-    # model, language and tokens of the reference -> tokens of an answer
-    answer: Callable[[str, str, Amount | None], Amount]
-    judgement: Callable[[str, str], Amount]  # judge and language -> tokens of a judge's reply
-    verdict: Amount  # tokens of a reply about a pair, for each verdict that is asked for
-    sources: LengthSources
-
-
-def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> Lengths:
-    """Lengths without a log."""
-    reply = JUDGEMENT
-    verdict = VERDICT
-    if judgement is not None:
-        reply = Amount.exactly(judgement)
-        verdict = reply
-
-    def length(_model: str, _language: str, reference: Amount | None) -> Amount:
-        if answer is not None:
-            return Amount.exactly(answer)
-        if reference is None:
-            return WITHOUT_REFERENCE
-        return reference * _OF_REFERENCE
-
-    sources = LengthSources(answer, judgement)
-    return Lengths(length, lambda _judge, _language: reply, verdict, sources)
+    @property
+    def verdict(self) -> Amount:
+        """Tokens of a reply about a pair, for each verdict that is asked for."""
+        return VERDICT if self.given_reply is None else Amount.exactly(self.given_reply)
 
 
 _WIDE = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF), (0x20000, 0x3FFFF))
@@ -234,10 +227,7 @@ class TokenCounter:
     def messages(self, *texts: str) -> Amount:
         """Tokens of messages, each with the few that mark it."""
         parts = [self.count(text) for text in texts if text]
-        tokens = Amount.exactly(_PER_MESSAGE * len(parts))
-        for part in parts:
-            tokens += part
-        return tokens
+        return total([*parts, Amount.exactly(_PER_MESSAGE * len(parts))])
 
 
 def count_by_rule(text: str) -> Amount:
@@ -310,67 +300,42 @@ def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
 
 
 def measured_lengths(
-    logs: Iterable[str],
-    otherwise: Lengths,
-    *,
-    models: Sequence[str] = (),
-    judges: Sequence[str] = (),
-) -> Lengths:
+    logs: Sequence[str], *, models: Sequence[str] = (), judges: Sequence[str] = ()
+) -> LoggedLengths:
     """Lengths as measured in logs of `urs`, by model and language.
 
     A model that is not in the logs counts as the mean of those that are, from the lowest to the
     highest of them; so does a judge. A judge of a panel has what the log counts for it, or an equal
-    share where it counts the panel as a whole. Numbers that were given come before both.
+    share where it counts the panel as a whole.
     """
-    names = list(logs)
-    logged = read_answers(names)
+    logged = read_answers(logs)
     replies_by_judge, shared = judge_replies(logged.table)
-    answers = _measured(_by_name(logged.table, "base_model", "output_tokens"), models)
-    replies = _measured(_by_name(replies_by_judge, "judge", "tokens"), judges)
+    answers = _measured(logged.table, "base_model", "output_tokens", models)
+    replies = _measured(replies_by_judge, "judge", "tokens", judges)
     if not answers.by_name and not replies.by_name:
-        raise InputError(f"no usage of tokens in: {', '.join(names)}")
+        raise InputError(f"no usage of tokens in: {', '.join(logs)}")
     if judges:
         shared = shared & set(judges)
-
-    def answer(model: str, language: str, reference: Amount | None) -> Amount:
-        return answers.of(model, language) or otherwise.answer(model, language, reference)
-
-    def judgement(judge: str, language: str) -> Amount:
-        return replies.of(judge, language) or otherwise.judgement(judge, language)
-
-    in_logs = LoggedLengths(answers, replies, tuple(sorted(shared)), tuple(logged.left_out))
-    found = replace(otherwise, sources=replace(otherwise.sources, logged=in_logs))
-    if found.sources.answer is None:
-        found = replace(found, answer=answer)
-    if found.sources.reply is None:
-        found = replace(found, judgement=judgement)
-    return found
+    return LoggedLengths(answers, replies, tuple(sorted(shared)), tuple(logged.left_out))
 
 
-def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
-    lengths: ByName = {}
+def _measured(table: pd.DataFrame, name: str, column: str, asked: Sequence[str]) -> Measured:
+    by_name: dict[str, dict[str, Amount]] = {}
     measured = table[table[column] > 0]
     for (model, language), known in measured.groupby([name, "language"])[column]:
         estimate = student_interval(known.astype(float).tolist())
         amount = Amount.exactly(estimate.value)
         if not math.isnan(estimate.low):
-            low = max(0.0, estimate.low)
-            amount = Amount(low, estimate.value, estimate.high)
-        of_model = lengths.setdefault(str(model), {})
-        of_model[str(language)] = amount
-    return lengths
-
-
-def _measured(by_name: ByName, asked: Sequence[str]) -> Measured:
+            amount = Amount(max(0.0, estimate.low), estimate.value, estimate.high)
+        by_name.setdefault(str(model), {})[str(language)] = amount
     return Measured(by_name, _pooled(by_name), tuple(dict.fromkeys(asked)))
 
 
-def _pooled(measured: Mapping[str, Mapping[str, Amount]]) -> dict[str, Amount]:
+def _pooled(by_name: Mapping[str, Mapping[str, Amount]]) -> dict[str, Amount]:
     """By language the mean over models, from the lowest to the highest of them."""
-    languages = sorted(set().union(*measured.values()))
     pooled = {}
-    for language in languages:
-        parts = [lengths[language] for lengths in measured.values() if language in lengths]
+    for language in sorted(set().union(*by_name.values())):
+        parts = [lengths[language] for lengths in by_name.values() if language in lengths]
         mean = math.fsum(part.expected for part in parts) / len(parts)
         low = min(part.low for part in parts)
         high = max(part.high for part in parts)

@@ -35,7 +35,6 @@ from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._costs import (
     Amount,
     Lengths,
-    LengthSources,
     Prices,
     TokenCounter,
     is_wide,
@@ -101,7 +100,7 @@ class Assumptions:
     """What an estimate rests on."""
 
     tokenizer: str | None  # as in `TokenCounter`
-    lengths: LengthSources
+    lengths: Lengths
     replies: frozenset[ReplyKind]  # the kinds of all calls
     judges_itself: bool  # whether each model does, since no judge is named
     samples_run: int  # by models that only count; the rest is scaled up
@@ -306,7 +305,7 @@ def estimate_run(
         )
     assumptions = Assumptions(
         tokenizer=counter.tokenizer,
-        lengths=lengths.sources,
+        lengths=lengths,
         replies=frozenset(map(_kind, ledger.calls)),
         judges_itself=GRADER in called and GRADER not in roles,
         samples_run=run.samples_run,

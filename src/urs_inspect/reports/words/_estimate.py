@@ -10,7 +10,7 @@ from urs_inspect.reports.numbers._costs import (
     VERDICT,
     WITHOUT_REFERENCE,
     Amount,
-    LengthSources,
+    Lengths,
     Measured,
 )
 from urs_inspect.reports.numbers._estimate import (
@@ -95,15 +95,19 @@ def assumption_sentences(found: RunEstimate) -> Iterator[str]:
 def left_out_sentences(assumptions: Assumptions) -> list[str]:
     """Which logs say nothing about lengths of answers, where these are taken from logs."""
     lengths = assumptions.lengths
-    if "answer" not in assumptions.replies or lengths.answer is not None or lengths.logged is None:
+    if (
+        "answer" not in assumptions.replies
+        or lengths.given_answer is not None
+        or lengths.logged is None
+    ):
         return []
     return [f"Left out of --from: {sentence}" for sentence in lengths.logged.left_out]
 
 
-def about_answers(sources: LengthSources) -> list[str]:
+def about_answers(sources: Lengths) -> list[str]:
     """Where the lengths of answers come from."""
-    if sources.answer is not None:
-        return [f"An answer is taken to have {sources.answer} tokens (--from answer=TOKENS)."]
+    if sources.given_answer is not None:
+        return [f"An answer is taken to have {sources.given_answer} tokens (--from answer=TOKENS)."]
     logged = sources.logged
     if logged is None:
         return list(_ASSUMED_ANSWERS)
@@ -115,11 +119,11 @@ def about_answers(sources: LengthSources) -> list[str]:
     return sentences
 
 
-def about_judgements(sources: LengthSources) -> list[str]:
+def about_judgements(sources: Lengths) -> list[str]:
     """Where the lengths of judges' replies come from."""
     without_logs = [_reply(sources, JUDGEMENT)]
     logged = sources.logged
-    if sources.reply is not None or logged is None:
+    if sources.given_reply is not None or logged is None:
         return without_logs
     sentences = _about_measured("Replies", logged.replies, without_logs)
     for name in logged.shared:
@@ -130,11 +134,11 @@ def about_judgements(sources: LengthSources) -> list[str]:
     return sentences
 
 
-def _reply(sources: LengthSources, assumed: Amount, each: str = "") -> str:
+def _reply(sources: Lengths, assumed: Amount, each: str = "") -> str:
     """How long a judge's reply is without a log."""
     way = "(--from reply=TOKENS)"
-    if sources.reply is not None:
-        return f"A judge's reply is taken to have {sources.reply} tokens{each} {way}."
+    if sources.given_reply is not None:
+        return f"A judge's reply is taken to have {sources.given_reply} tokens{each} {way}."
     return (
         f"A judge's reply is assumed to have {_range(assumed)} tokens{each} {way}; one that reasons"
         " takes more."
