@@ -260,9 +260,9 @@ def test_what_is_refused(tmp_path: Path, refused: Said) -> None:
     [
         ((), "no rating in ... labels.csv"),
         (("", " "), "no rating in ... labels.csv"),
-        ((1, "maybe", 3), "labels.csv ... maybe ... line 3 ... allowed"),
-        (("C", "maybe"), "labels.csv ... maybe ... line 3 ... allowed"),
-        ((1, ""), "labels.csv ... line 3 ... allowed"),
+        ((1, "maybe", 3), "labels.csv ... 3 ... maybe ... allowed"),
+        (("C", "maybe"), "labels.csv ... 3 ... maybe ... allowed"),
+        ((1, ""), "labels.csv ... lines 2, 3 ... allowed ... --human-scale"),
     ],
 )
 def test_a_file_that_is_no_set_of_labels_is_refused_before_its_scale_is_asked_for(

@@ -754,7 +754,7 @@ def test_files_without_votes_of_people_are_named(tmp_path: Path) -> None:
     log = write_log(tmp_path / "logs" / "mad.eval", judged(ballot("Why?", "x", "y"), 1.0))
     cast_votes = cast(tmp_path / "v.jsonl", ("ann", "1", "a"))
     for source, message in (
-        (urs, r"urs\.eval is a log of urs_inspect/urs; allowed: one of urs_inspect/mad"),
+        (urs, r"urs\.eval is a log of urs_inspect/urs; allowed: of mad"),
         (log, "has no people's choices, only verdicts of a judge or comparisons"),
         (log.parent, "has no people's choices, only verdicts of a judge or comparisons"),
         (cast_votes, "name the log or file with these as well"),

@@ -3,10 +3,9 @@
 Answers to rate, their ratings, satisfaction by intent, and votes.
 """
 
-import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,18 @@ from urs_inspect.annotation._ratings import (
     rating_agreement,
     read_ratings,
 )
-from urs_inspect.datasets._rows import SURPLUS, Fields, Row, first_errors, read_table, refuse, shown
+from urs_inspect.datasets._rows import (
+    SURPLUS,
+    FaultyRow,
+    Fields,
+    Row,
+    first_errors,
+    label_key,
+    read_table,
+    refuse,
+    shown,
+    told_once,
+)
 from urs_inspect.logs._battles import (
     HumanBattles,
     holds_ballot_votes,
@@ -51,6 +61,7 @@ RUBRIC_SCALE: Scale = (float(LOWEST), float(HIGHEST))
 """Scale of a rubric's final scores."""
 _UNIT: Scale = (0.0, 1.0)
 """Scale of labels such as right and wrong."""
+_LABELS = {text.lower(): number(text) for text in TEXTS}
 
 _ENOUGH = 10
 """Fewest ratings by which the scale may be doubted."""
@@ -58,7 +69,6 @@ _USUAL = ((0.0, 1.0), (1.0, 3.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0
 """Usual scales, the narrowest first."""
 _COUNT = re.compile(r"[1-9][0-9]{0,17}")
 _INTENT = ("intent", "user_intent")
-_TASK = "urs_inspect/mad"
 _UNUSED = {"events", "messages", "store", "error_retries", "scores"}
 
 
@@ -103,9 +113,6 @@ class HumanRatings:
 
 
 _COLUMNS = ("id", "rating", "model", "rater", "epoch", "weight")
-_MOST_UNKNOWN = 3
-_OF_A_KIND = 3
-"""Rows with the same kind of fault that a message names; the others are counted."""
 
 
 def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
@@ -141,54 +148,54 @@ def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
     if all(Fields(row).blank("rating") for row in rows):
         refuse(errors)
         raise InputError(f"no rating in {path}, which has {counted(len(rows), 'row')}")
-    if all(_is_label(row.values.get("rating")) for row in rows):
-        scale = _UNIT
-        labelled = rows
-        rows = []
-        for row in labelled:
-            values = {**row.values, "rating": _of_label(row)}
-            rows.append(replace(row, values=values))
+    given = [row.values.get("rating") for row in rows]
+    is_label = [label_key(value) in _LABELS for value in given]
+    is_number = np.isfinite([number(value) for value in given])
+    if all(is_label) or (scale is None and not is_number.all()):
+        return _ratings_of_rows(path, rows, _UNIT, errors, labels=True)
     if scale is None:
-        _refuse_unknown(path, rows)
         raise InputError(
             "human-scale: name the lowest and the highest rating that a person could give in"
-            f" {path}, as 1,5; only letters such as C and I, yes and no need none"
+            f" {path}, as 1,5; only {choices(TEXTS)} need none"
         )
-    return _ratings_of_rows(path, rows, scale, errors)
+    return _ratings_of_rows(path, rows, scale, errors, labels=False)
 
 
 def _ratings_of_rows(
-    path: Path, rows: Sequence[Row], scale: Scale, errors: list[str]
+    path: Path, rows: Sequence[Row], scale: Scale, errors: list[str], *, labels: bool
 ) -> HumanRatings:
     """The ratings of the rows of a file; raise all errors, those of reading the rows first."""
     weighted = any(not Fields(row).blank("weight") for row in rows)
     read: list[HumanRating] = []
-    values: list[str] = []
+    faulty: list[FaultyRow] = []
     for row in rows:
-        rating = _rating(row, scale, weighted)
-        if isinstance(rating, str):
-            values.append(f"{row.place}: {rating}")
+        fields = Fields(row)
+        value = fields.label("rating", _LABELS) if labels else fields.rating("rating", *scale)
+        rating = HumanRating(
+            question=fields.identifier(""),
+            model=fields.name("model"),
+            epoch=_whole_number(fields, "epoch"),
+            rater=fields.name("rater"),
+            rating=value,
+            place=row.place,
+            weight=fields.above_zero("weight") if weighted else 1.0,
+        )
+        if not rating.question and not fields.faults:
+            fields.note("id", "empty")
+        if fields.faults:
+            faulty.append(FaultyRow(row, fields.faults))
         else:
             read.append(rating)
     ratings, conflicts = _each_once(read)
-    errors += _first_of(path, values, "with a value that is not allowed")
-    errors += _first_of(path, conflicts, "that contradict others")
-    refuse(errors)
+    errors += [*told_once(path, faulty), *(f"{path}: {fault}" for fault in conflicts)]
+    hint = "Numbers are read with --human-scale, where no rating is a letter or word."
+    refuse(errors, hint if labels else "")
     if not ratings:
         raise InputError(f"{path}: no rating")
     notes = _about_columns(path, rows)
     doubt = _doubt([rating.rating for rating in ratings], scale)
     repeated = len(read) - len(ratings)
     return HumanRatings(path, scale, ratings, repeated, weighted, notes, doubt=doubt)
-
-
-def _first_of(path: Path, faults: Sequence[str], kind: str) -> list[str]:
-    """The first few faults of a kind, and how many more rows have one."""
-    errors = [f"{path}: {fault}" for fault in faults[:_OF_A_KIND]]
-    more = len(faults) - len(errors)
-    if more:
-        errors.append(f"{path}: and {counted(more, 'more row')} {kind}")
-    return errors
 
 
 def _each_once(ratings: Iterable[HumanRating]) -> tuple[tuple[HumanRating, ...], list[str]]:
@@ -209,47 +216,6 @@ def _each_once(ratings: Iterable[HumanRating]) -> tuple[tuple[HumanRating, ...],
         if first is not rating and not is_repeated:
             conflicts.append(f"{rating.place}: {_conflict(first, rating)}")
     return tuple(first_by.values()), conflicts
-
-
-def _is_label(value: object) -> bool:
-    """Whether a rating is a letter or a word, as in inspect-ai, and no number."""
-    if isinstance(value, str):
-        text = value.strip()
-        return text in TEXTS or text.lower() in TEXTS
-    return isinstance(value, bool)
-
-
-def _refuse_unknown(path: Path, rows: Sequence[Row]) -> None:
-    """Refuse ratings that are neither labels nor numbers, and numbers beside labels."""
-    labels = any(_is_label(row.values.get("rating")) for row in rows)
-    unknown: dict[str, list[str]] = {}
-    for row in rows:
-        value = row.values.get("rating")
-        is_known = _is_label(value) if labels else math.isfinite(number(value))
-        if not is_known:
-            unknown.setdefault(shown(value), []).append(row.place)
-    if not unknown:
-        return
-    several = []
-    for text, places in list(unknown.items())[:_MOST_UNKNOWN]:
-        several.append(f"{text} in {counted(len(places), 'row')}, such as {places[0]}")
-    more = len(unknown) - len(several)
-    if more > 0:
-        several.append(f"{counted(more, 'other value')}")
-    values = "; ".join(several)
-    if labels:
-        values = f"beside letters or words, {values}"
-    raise InputError(
-        f"{path}: column 'rating': {values}; allowed: all of"
-        f" {choices(TEXTS)}, or all numbers with --human-scale"
-    )
-
-
-def _of_label(row: Row) -> float:
-    value = row.values["rating"]
-    if isinstance(value, str):
-        value = value.strip()
-    return number(value)
 
 
 def _about_columns(path: Path, rows: Iterable[Row]) -> tuple[str, ...]:
@@ -343,23 +309,6 @@ def _check(scale: Scale, argument: str) -> None:
         )
 
 
-def _rating(row: Row, scale: Scale, weighted: bool) -> HumanRating | str:
-    """A rating, or what is wrong with the row."""
-    fields = Fields(row)
-    rating = HumanRating(
-        question=fields.identifier(""),
-        model=fields.name("model"),
-        epoch=_whole_number(fields, "epoch"),
-        rater=fields.name("rater"),
-        rating=fields.rating("rating", *scale),
-        place=row.place,
-        weight=fields.above_zero("weight") if weighted else 1.0,
-    )
-    if not rating.question and not fields.problems:
-        fields.note("id", "empty")
-    return "; ".join(fields.problems) or rating
-
-
 def _conflict(first: HumanRating, second: HumanRating) -> str:
     if not second.rater:
         return (
@@ -443,17 +392,19 @@ class Satisfaction:
         rows of each intent. Where a row is a mean itself, all are weighted by how many people they
         stand for, and count as exact.
         """
-        named = any(row.respondent for row in self.rows)
-        if named and self.by_respondent:
-            return table_means(self._table(groups), rounds=rounds, seed=derived_seed(seed, 1))
         rows = pd.DataFrame(self.rows)
         parts = [rows[rows["group"] == group] for group in groups]
         if not self.by_respondent:
-            means = []
-            for part in parts:
-                people = part["people"].astype(float).fillna(1)
-                means.append(np.average(part["value"], weights=people))
-            return exact_means(means)
+            weights = rows["people"].astype(float).fillna(1)
+            return exact_means([np.average(p["value"], weights=weights[p.index]) for p in parts])
+        if any(rows["respondent"]):
+            # A row without a name is a respondent of its own.
+            unnamed = rows.index.map("\x00{}".format)
+            person = rows["respondent"].where(rows["respondent"] != "", unnamed)
+            means = rows.groupby([person, "group"], sort=False)["value"].mean()
+            table = means.unstack("group")[list(groups)].dropna(how="all")
+            finals = table.to_numpy(dtype=np.float64)
+            return table_means(finals, rounds=rounds, seed=derived_seed(seed, 1))
         columns = []
         for place, part in enumerate(parts):
             ratings = part[["value"]].to_numpy()
@@ -465,20 +416,6 @@ class Satisfaction:
             np.concatenate([column.n for column in columns]),
             seed,
         )
-
-    def _table(self, groups: Sequence[str]) -> Floats:
-        """One row per respondent, one column per intent.
-
-        A row without a name is a respondent of its own.
-        """
-        given = pd.DataFrame(self.rows)
-        unnamed = given.index.map("\x00{}".format)
-        given["person"] = given["respondent"].where(given["respondent"] != "", unnamed)
-        given = given[given["group"].isin(groups)]
-        people = given["person"].unique()
-        means = given.groupby(["person", "group"], sort=False)["value"].mean()
-        table = means.unstack("group").reindex(index=people, columns=list(groups))
-        return table.to_numpy(dtype=np.float64)
 
 
 def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
@@ -497,6 +434,7 @@ def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
     _check(scale, "scale")
     rows, errors = read_table(path, (_INTENT, ("satisfaction",)))
     kept: list[SatisfactionRow] = []
+    faulty: list[FaultyRow] = []
     seen: dict[tuple[str, str], str] = {}
     find = _finder(rubric)
     for row in rows:
@@ -507,24 +445,20 @@ def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
             people=_whole_number(fields, "n"),
             respondent=fields.name("respondent"),
         )
-        if read.respondent and not fields.problems:
-            intent = str(fields.values.get("intent", fields.values.get("user_intent")))
-            key = (read.respondent, normalise_key(intent))
-            first = seen.setdefault(key, row.place)
+        if read.respondent and not fields.faults:
+            intent = str(fields.values.get("intent", fields.values.get("user_intent"))).strip()
+            first = seen.setdefault((read.respondent, normalise_key(intent)), row.place)
             if first != row.place:
-                fields.note(
-                    "respondent",
-                    f"'{read.respondent}' answered about '{intent.strip()}' on {first} already",
-                )
+                answered = f"'{read.respondent}' answered about '{intent}' on {first} already"
+                fields.note("respondent", answered)
             if (read.people or 1) > 1:
                 fields.note(
                     "n", f"must be 1 or empty where a respondent is named, is {read.people}"
                 )
-        if fields.problems:
-            errors.append(f"{path}: {row.place}: {'; '.join(fields.problems)}")
-        else:
-            kept.append(read)
-    refuse(errors)
+        if fields.faults:
+            faulty.append(FaultyRow(row, fields.faults))
+        kept.append(read)
+    refuse([*errors, *told_once(path, faulty)])
     if not kept:
         raise InputError(f"{path}: no row")
     return Satisfaction(path, scale, tuple(kept))
@@ -595,10 +529,8 @@ def _refuse_judges(sources: Iterable[str]) -> None:
             holders.append(source)
     for log in finished_logs(log_files(holders), []):
         task = log.eval.task.rpartition("/")[2]
-        if task != _TASK.rpartition("/")[2]:
-            raise InputError(
-                f"votes: {log.location} is a log of {log.eval.task}; allowed: one of {_TASK}"
-            )
+        if task != "mad":
+            raise InputError(f"votes: {log.location} is a log of {log.eval.task}; allowed: of mad")
         if not holds_choices(log, people=True):
             raise InputError(
                 f"votes: {log.location} has no people's choices, only verdicts of a judge or"
@@ -712,16 +644,14 @@ def _answer(row: Any, sample: EvalSample) -> Answer:
         instruction=text_of(sample),
         text=text,
         reference=target,
-        disagreement=_disagreement(row.judge_finals.values()),
+        disagreement=_disagreement(row.judge_finals),
     )
 
 
-def _disagreement(finals: Iterable[float]) -> float:
+def _disagreement(finals: Mapping[str, float]) -> float:
     """Points between the highest and the lowest of the scores that judges gave, 0 without two."""
-    given = [final for final in finals if not math.isnan(final)]
-    if not given:
-        return 0.0
-    return max(given) - min(given)
+    given = pd.Series(finals, dtype=float).dropna()
+    return 0.0 if given.empty else float(given.max() - given.min())
 
 
 def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str]) -> None:
