@@ -191,7 +191,7 @@ def test_every_kind_of_file_is_recognised_and_read(run: Run, start: Path) -> Non
             "rubric/cases.csv",
             ",complaint,",
             ",complain,",
-            "support-desk: intent 'complain', 2 rows",
+            "lines 2, 3: column 'user_intent': unknown intent 'complain'",
         ),
         ("rubric/cases.csv", "user_intent", "user_intnt", "column 'user_intent' is missing"),
         (
@@ -233,7 +233,11 @@ def test_each_fault_is_named_once_and_advice_is_no_error(run: Run, start: Path) 
     errors = [line for line in result.output.splitlines() if "error:" in line]
     assert result.exit_code == 1 and len(errors) == 3
     assert result.output.count("smalltalk") == 1
-    assert tells(result.output, "1 row without a reference ... line 4")
+    unanswered = "question,reference,intent,language\nWhat?,,factual_qa,en\nHow?,So,factual_qa,en\n"
+    (start / "unanswered.csv").write_text(unanswered)
+    result = run("check", "unanswered.csv")
+    assert result.exit_code == 0
+    assert tells(result.output, "ok: ... without reference 1 ... run refuses ... -T references=")
     (start / "human.csv").write_text(TABLES["human.csv"][1])
     assert tells(run("check", "human.csv").output, "1 to 10 ... --scale")
 

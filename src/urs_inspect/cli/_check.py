@@ -5,7 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,10 @@ import click
 import yaml
 
 from urs_inspect._satellites import at, offered
-from urs_inspect._util import InputError, choices, counted, read_yaml
+from urs_inspect._util import InputError, choices, read_yaml
 from urs_inspect.cli._reports import parse_scale
 from urs_inspect.datasets import UrsData, Vocabulary, load_urs
-from urs_inspect.datasets._cases import REFERENCE, SKIP_INVALID
+from urs_inspect.datasets._cases import SKIP_INVALID
 from urs_inspect.datasets._columns import ColumnGuess, columns_of, guess_kind
 from urs_inspect.datasets._rows import Row, read_table, refuse
 from urs_inspect.judging import PromptBuilder
@@ -170,7 +170,11 @@ def _check_file(
     guess = found.guess
     if found.importable is not None:
         checked.contents = dict(found.importable.contents)
-        checked.advice = _advice_on_import(found.importable)
+        sentence = f"`{found.importable.command}` makes logs of it"
+        if found.importable.open:
+            words = (f"{word} ({meaning})" for word, meaning in found.importable.open.items())
+            sentence += f"; fill in {choices(words)}"
+        checked.advice = [f"{sentence}."]
         _, errors = read_table(Path(file), ())
         checked.errors = [_without_file(error, file) for error in errors]
         return checked
@@ -190,26 +194,11 @@ def _check_file(
             told.append(_without_file(line, file))
         if found.note:
             checked.errors.append(found.note)
-    if found.kind == "cases":
-        checked.advice += _about_references(Path(file))
+    if checked.contents.get("without reference"):
+        checked.advice.append(
+            "A run refuses rows without a reference, unless -T references=FILE gives it."
+        )
     return checked
-
-
-def _about_references(file: Path) -> list[str]:
-    """A sentence on rows without a reference, which `check` takes and a run refuses."""
-    try:
-        rows = _rows(file)
-    except (InputError, OSError):
-        return []
-    blank = []
-    for row in rows:
-        given = [str(row.values.get(column) or "").strip() for column in REFERENCE]
-        if not any(given):
-            blank.append(row.place)
-    if not blank:
-        return []
-    without = f"{counted(len(blank), 'row')} without a reference, such as {blank[0]}"
-    return [f"{without}: a run refuses that, unless -T references=FILE gives it."]
 
 
 def _needs(file: str, guess: ColumnGuess, scale: str | None) -> str:
@@ -298,12 +287,14 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
     """What a file is of which nobody said what it is."""
     if best is not None and best.is_exact:
         return _Recognised(best.kind)
+    from urs_inspect.logs._importable import importable
+
     rows = []
     if path.suffix.lower() in _TABLES:
         rows = _rows(path)
     guess = guess_kind(rows)
     try:
-        imported = _importable(path, rows)
+        imported = importable(path, rows) if rows else None
     except InputError as error:
         return _Recognised("answers", str(error))
     if imported is not None and (imported.judged or guess is None or guess.kind == "answers"):
@@ -322,24 +313,6 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
         note = f"recognised as {best.kind} without {lacking}; --kind names another"
         return _Recognised(best.kind, note)
     return _Recognised(best.kind)
-
-
-def _importable(path: Path, rows: Sequence[Row]) -> "Importable | None":
-    """What `urs-inspect import` makes of a table."""
-    if not rows:
-        return None
-    from urs_inspect.logs._importable import importable
-
-    return importable(path, rows)
-
-
-def _advice_on_import(found: "Importable") -> list[str]:
-    """The command that takes a file, and what to write in it."""
-    sentence = f"`{found.command}` makes logs of it"
-    if found.open:
-        told = choices(f"{word} ({meaning})" for word, meaning in found.open.items())
-        sentence += f"; fill in {told}"
-    return [f"{sentence}."]
 
 
 def _advice_on_answers(guess: ColumnGuess) -> str:
@@ -409,12 +382,11 @@ def _rows(path: Path) -> list[Row]:
 
 @dataclass
 class _Reader:
-    """Reads files with the names of a rubric, and counts those that the rubric does not have."""
+    """Reads files with the names of a rubric."""
 
     rubric_file: str | None
     cases_files: Sequence[str]
     scale: tuple[float, float]
-    unknown: Counter[str] = field(default_factory=Counter)
 
     def rubric(self) -> Rubric:
         """The rubric among the files, or that of URS."""
@@ -423,10 +395,7 @@ class _Reader:
     def cases(self, file: str) -> UrsData:
         """The cases in a file, which need no references."""
         rubric = self.rubric()
-        names = Vocabulary(
-            partial(self._look_up, "intent", rubric.intent_id),
-            partial(self._look_up, "language", rubric.language_code),
-        )
+        names = Vocabulary(rubric.intent_id, rubric.language_code)
         return load_urs(file, names, need_references=False)
 
     def countries(self, file: str) -> set[str]:
@@ -460,15 +429,7 @@ class _Reader:
             return load(file, columns=columns)
         return load(*(arguments[name]() for name in names.split()))
 
-    def _look_up(self, what: str, find: Callable[[str], str], label: str) -> str:
-        try:
-            return find(label)
-        except InputError:
-            self.unknown[f"{what} '{label.strip()}'"] += 1
-            raise
 
-
-_MOST_UNKNOWN = 20
 _DEFAULT_SCALES = {"satisfaction": "1,5"}
 
 
@@ -482,16 +443,7 @@ def _read(
 ) -> dict[str, Any]:
     """What is in a file, as the loader of its kind reads it."""
     limits = parse_scale(scale or _DEFAULT_SCALES.get(kind, "1,10"), "scale")
-    reader = _Reader(rubric, cases, limits)
-    try:
-        read = reader.read(kind, file, columns)
-    except InputError as error:
-        lines = [str(error)]
-        for name, rows in reader.unknown.most_common(_MOST_UNKNOWN):
-            if rows > 1:  # one is among the errors already
-                rubric_name = reader.rubric().name
-                lines.append(f"not in the rubric {rubric_name}: {name}, {counted(rows, 'row')}")
-        raise InputError("\n".join(lines)) from error
+    read = _Reader(rubric, cases, limits).read(kind, file, columns)
     refuse(getattr(read, "errors", ()))
     if isinstance(read, Rubric):
         return _contents_of_rubric(kind, read)

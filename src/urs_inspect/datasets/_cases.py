@@ -18,6 +18,7 @@ from urs_inspect.datasets._rows import (
     refuse,
     refuse_ignored,
     told_by_row,
+    told_once,
 )
 from urs_inspect.datasets._sources import URS, fetch, sha256_of
 
@@ -186,9 +187,9 @@ def read_cases(
     rows, unparsed = read_table(path, required)
     refuse_ignored(path, rows, hint_of("question"), also=("prompt", "instruction"))
     cases, faulty, _ = build_cases(rows, build, id_prefix)
-    errors = unparsed + told_by_row(path, faulty)
     if not lenient:
-        refuse(errors, SKIP_INVALID)
+        refuse([*unparsed, *told_once(path, faulty)], SKIP_INVALID)
+    errors = unparsed + told_by_row(path, faulty)
     if not cases:
         raise InputError("\n".join([f"{path}: no usable case", *first_errors(errors)]))
     return UrsData(name, sha256_of(path), tuple(cases), tuple(errors))

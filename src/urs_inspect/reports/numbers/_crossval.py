@@ -246,7 +246,8 @@ def read_each(
             found.append(read(log))
         except Exception as error:  # a damaged file may raise anything
             name = short_name(log.location)
-            skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
+            reason = f"{type(error).__name__}: {error}"
+            skipped.append(f"{name} was left out: it cannot be read: {reason}.")
     return found
 
 

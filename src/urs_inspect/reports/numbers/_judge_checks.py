@@ -264,19 +264,17 @@ def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact
     labels = labels_of(data)
     check = _OF_LABELS.get(labels, "labels")
     fact = JudgeFact(check, judge, files=(short_name(log.location),), rubric=rubric, logs=same)
-    if "pearson" in metrics:
-        yield fact._replace(
-            result=Estimate(metrics["pearson"], low, high, n, n),
-            baseline=0.0,
-            labelled=Labelled("Pearson", data, labels, longest),
-        )
-    accuracy = metrics.get("overall accuracy_all")
-    if accuracy is not None:
-        yield fact._replace(
-            result=Estimate(accuracy, low, high, n, n),
-            baseline=trivial,
-            labelled=Labelled("accuracy", data, labels, longest),
-        )
+    statistics: tuple[tuple[str, Literal["Pearson", "accuracy"], float], ...] = (
+        ("pearson", "Pearson", 0.0),
+        ("overall accuracy_all", "accuracy", trivial),
+    )
+    for metric, statistic, baseline in statistics:
+        if metric in metrics:
+            yield fact._replace(
+                result=Estimate(metrics[metric], low, high, n, n),
+                baseline=baseline,
+                labelled=Labelled(statistic, data, labels, longest),
+            )
     if log.eval.task != PACKAGE + "urs_probe":
         return
     for kind in _JUDGED_NULL_ANSWERS:
@@ -493,22 +491,20 @@ def _commands(
     files = [_typed(log) for log in logs]
     all_files = ",".join(files)
     folder = files[0].rpartition("/")[0] or "."
-    beside = ["--log-dir", folder]
-    graders = ["--model-role", _role(judges)]
+    graders = ["--model", "none", "--model-role", _role(judges)]
     model = ["--model", judges[0]]
-    people = ["inspect", "eval", PACKAGE + "judge_pairwise", "-T", f"bench={_PEOPLE_DATA}"]
-    labels = ["inspect", "eval", PACKAGE + "md_eval", *model, *beside]
-    again = ["inspect", "score", files[0], "--scorer", PACKAGE + "intent_judge", *graders]
+
+    def run(task: str, *words: str) -> str:
+        return shlex.join(["inspect", "eval", PACKAGE + task, *words, "--log-dir", folder])
+
+    again = ["inspect", "score", files[0], "--scorer", PACKAGE + "intent_judge", *graders[2:]]
     again += [*_flags("-S", prompts), "--action", "append", "--overwrite"]
-    probe = ["inspect", "eval", PACKAGE + "urs_probe", "--model", "none", *graders]
-    twins = ["inspect", "eval", TWINS_TASK, "--model", "none", *graders]
-    twins += ["-T", f"answers={all_files}"]
     commands: dict[Check, str] = {
-        "people": shlex.join([*people, *model, *beside]),
-        "labels": shlex.join(labels),
+        "people": run("judge_pairwise", "-T", f"bench={_PEOPLE_DATA}", *model),
+        "labels": run("md_eval", *model),
         "repeats": shlex.join(again),
-        "null answers": shlex.join([*probe, *same_task, *beside]),
-        "padded": shlex.join([*twins, *beside]),
+        "null answers": run("urs_probe", *graders, *same_task),
+        "padded": run("judge_twins", *graders, "-T", f"answers={all_files}"),
         "itself": "",
     }
     models = list(dict.fromkeys(map(str, answers["base_model"])))
@@ -518,9 +514,9 @@ def _commands(
             others = [model for model in models if model not in judges]
             evaluators += others[:1] or ["OTHER"]
         arguments = [f"answers={all_files}", "references=dataset", "unanswered=unscored"]
-        compared = _flags("-T", arguments)
-        crossval = ["inspect", "eval", TASK, "--model", "none", "--model-role", _role(evaluators)]
-        commands["itself"] = shlex.join([*crossval, *same_task, *compared, *beside])
+        compared = [*same_task, *_flags("-T", arguments)]
+        roles = ["--model", "none", "--model-role", _role(evaluators)]
+        commands["itself"] = run("urs_crossval", *roles, *compared)
     return commands
 
 

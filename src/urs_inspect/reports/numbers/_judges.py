@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from typing import Any, Generic, Literal, TypeVar, get_args
@@ -48,7 +48,6 @@ _ITEMS: Mapping[Level, str | None] = {"overall": OVERALL, "dimensions": None}
 """Levels as `items_of` names them."""
 _SHOWN_FIRST = {"both": ("a", "b"), "ab": ("a",), "seeded": ("a",)}
 """Orders -> responses that are shown first, where no judge's verdicts tell."""
-_OF_A_VERDICT = ("labels", "verdicts")
 _NAME_OF = ("a", "b", "tie")
 
 
@@ -231,20 +230,19 @@ def _scores(log: EvalLog, scorer: str) -> Scores:
     return scores
 
 
-def _effort(log: EvalLog, judged: Collection[Key]) -> Effort:
-    samples = []
-    for sample in log.samples or []:
-        if (str(sample.id), sample.epoch) in judged:
-            samples.append(sample)
-    return effort(samples)
-
-
-def _reply_counts(scores: Scores) -> Mapping[str, int]:
-    """The counts in the metadata of scores by one judge."""
+def _logged(log: EvalLog, scores: Scores) -> dict[str, Any]:
+    """What a log says about the calls of its judge."""
     counts: Counter[str] = Counter()
     for of_judge in summed(score.score.metadata for score in scores.values()).values():
         counts.update(of_judge)
-    return counts
+    samples = log.samples or []
+    judged = [sample for sample in samples if (str(sample.id), sample.epoch) in scores]
+    return {
+        "effort": effort(judged),
+        "location": log.location,
+        "facts": facts_of(log),
+        "reply_counts": counts,
+    }
 
 
 def _adjusted(tests: Sequence[JudgeTest[Judge]]) -> list[JudgeTest[Judge]]:
@@ -318,13 +316,10 @@ def read_judge(log: EvalLog) -> JudgeResult | None:
     return result_of(
         judge,
         scores,
-        reply_counts=_reply_counts(scores),
         protocol=str(arguments.get("protocol", "overall")),
         orders=str(arguments.get("orders", "")),
         seed=int(arguments.get("seed", 0)),
-        effort=_effort(log, scores),
-        location=log.location,
-        facts=facts_of(log),
+        **_logged(log, scores),
     )
 
 
@@ -525,9 +520,9 @@ def _agrees(logged: JudgeResult, computed: JudgeResult) -> bool:
     if not computed.items.keys() <= logged.items.keys():
         return False
     for key, score in computed.items.items():
-        computed_facts = _facts(score)
-        logged_facts = _facts(logged.items[key])
-        if any(logged_facts[name] != computed_facts[name] for name in _OF_A_VERDICT):
+        ours = _facts(score)
+        theirs = _facts(logged.items[key])
+        if theirs["labels"] != ours["labels"] or theirs["verdicts"] != ours["verdicts"]:
             return False
     return True
 
@@ -559,11 +554,8 @@ def read_ratings(logs: Sequence[EvalLog]) -> list[DatasetJudges[RatingJudge]]:
 
 def _ratings(dataset: str, sha256: str, judges: list[RatingJudge]) -> DatasetJudges[RatingJudge]:
     def worst_last(judge: RatingJudge) -> float:
-        """Those without a correlation come last."""
         correlation = judge.agreement.correlations.pearson.value
-        if math.isnan(correlation):
-            return math.inf
-        return -correlation
+        return math.inf if math.isnan(correlation) else -correlation
 
     ordered = sorted(_named(judges), key=worst_last)
     compared = [_compare_ratings(first, second) for first, second in combinations(ordered, 2)]
@@ -618,11 +610,8 @@ def read_rating_judge(log: EvalLog) -> RatingJudge | None:
         judge=log.eval.model,
         name=log.eval.model,
         judgements=len(items),
-        effort=_effort(log, items),
-        location=log.location,
-        facts=facts_of(log),
         items=items,
-        reply_counts=_reply_counts(scores),
         rubric=str(facts.get("rubric", "")),
         agreement=agreement(list(items.values())),
+        **_logged(log, scores),
     )

@@ -215,26 +215,26 @@ def judge_section(ranking: Ranking, place: int) -> Section:
             " ratings of these answers: --human.)",
             *commands,
         ]
-    checks = [CHECKS[fact.check] for fact in facts]
-    measures = [measure_text(fact) for fact in facts]
-    columns = {
-        "block": place,
-        "check": checks,
-        "judge": [fact.judge for fact in facts],
-        "measure": measures,
-        "source": [source_text(fact) for fact in facts],
-        "result": [fact.result for fact in facts],
-        "baseline": [fact.baseline for fact in facts],
-        "rubric": [fact.rubric for fact in facts],
-        "lowest": [fact.lowest for fact in facts],
-        "n": [fact.result.n if fact.result else None for fact in facts],
-        "verdict": [_VERDICTS[fact.verdict] for fact in facts],
-        "title": [
-            f"{fact.judge} {check}: {measure}".removeprefix(panel).strip(": ")
-            for fact, check, measure in zip(facts, checks, measures, strict=True)
-        ],
-    }
-    data = pd.DataFrame(columns, dtype=object)
+    rows = []
+    for fact in facts:
+        check = CHECKS[fact.check]
+        measure = measure_text(fact)
+        row = {
+            "block": place,
+            "check": check,
+            "judge": fact.judge,
+            "measure": measure,
+            "source": source_text(fact),
+            "result": fact.result,
+            "baseline": fact.baseline,
+            "rubric": fact.rubric,
+            "lowest": fact.lowest,
+            "n": fact.result.n if fact.result else None,
+            "verdict": _VERDICTS[fact.verdict],
+            "title": f"{fact.judge} {check}: {measure}".removeprefix(panel).strip(": "),
+        }
+        rows.append(row)
+    data = pd.DataFrame(rows, dtype=object)
     shown = data.assign(
         source=data["source"].where(~data["source"].isin(commands), "the command above")
     )
