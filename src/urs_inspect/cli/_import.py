@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -43,30 +43,23 @@ _OUTPUT = click.option(
 )
 
 
-def _naming_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options that say what columns mean."""
-    options = (
-        click.option(
-            "--columns",
-            metavar="MAPPING|FILE",
-            help="Names of other columns: '{question: ask, answer: said}', or a file of YAML.",
-        ),
-        click.option(
-            "--set",
-            "constants",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="A value of all rows, such as model=lab/name or judge=gpt-4. May be repeated.",
-        ),
-        click.option(
-            "--file-name",
-            metavar="REGEX",
-            help="Values in the names of files, as '(?P<model_a>.+)-vs-(?P<model_b>.+)-gpt4'.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+_COLUMNS = click.option(
+    "--columns",
+    metavar="MAPPING|FILE",
+    help="Names of other columns: '{question: ask, answer: said}', or a file of YAML.",
+)
+_SET = click.option(
+    "--set",
+    "constants",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A value of all rows, such as model=lab/name or judge=gpt-4. May be repeated.",
+)
+_FILE_NAME = click.option(
+    "--file-name",
+    metavar="REGEX",
+    help="Values in the names of files, as '(?P<model_a>.+)-vs-(?P<model_b>.+)-gpt4'.",
+)
 
 
 @click.group("import")
@@ -77,7 +70,9 @@ def import_() -> None:
 @import_.command()
 @_FILES
 @_OUTPUT
-@_naming_options
+@_COLUMNS
+@_SET
+@_FILE_NAME
 @click.option(
     "--questions",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -136,7 +131,9 @@ def answers(
 @import_.command()
 @_FILES
 @_OUTPUT
-@_naming_options
+@_COLUMNS
+@_SET
+@_FILE_NAME
 @click.option(
     "--people",
     is_flag=True,

@@ -2,11 +2,10 @@
 nothing.
 """
 
-import math
 import os
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -238,24 +237,40 @@ def _probe_screen(log: "EvalLog") -> tuple["FirstScreen", bool]:
     """What a judge gave to answers of known quality, and whether that is suspect."""
     import pandas as pd
 
-    from urs_inspect.logs._scores import SIMULATED
+    from urs_inspect.logs._scores import SIMULATED, last_judgement, value_of
     from urs_inspect.reports._texts import listed
     from urs_inspect.reports.layout._tables import SIMULATED_SCREEN, FirstScreen, Table
     from urs_inspect.reports.numbers._judge_checks import NULL_ANSWERS
     from urs_inspect.reports.words._judge_checks import NULL_ANSWER_TEXTS
+    from urs_inspect.rubrics import FINAL
 
-    judges = _judges_of(log)
-    finals = _finals_by_answer(log)
+    judges: dict[str, None] = {}
+    finals = []
+    for sample in log.samples or []:
+        score = last_judgement(sample)
+        if score is None:
+            continue
+        finals.append((sample.metadata.get("null_answer"), value_of(score, FINAL)))
+        judges |= {str(one["judge"]): None for one in (score.metadata or {}).get("judges", ())}
+    given = pd.DataFrame(finals, columns=["answer", "final"]).groupby("answer")["final"]
+    shown = given.agg(n="size", scored="count", mean="mean", least="min", most="max")
     rows = []
-    meanings = []
     suspect = []
-    for kind, (low, high) in NULL_ANSWERS.items():
-        cells, fine = _probe_row(finals[kind], low, high)
-        rows.append({"answer": kind, **cells})
-        meanings.append(f"{kind}: {NULL_ANSWER_TEXTS[kind]}")
+    row: Any
+    for row in shown.reindex(list(NULL_ANSWERS)).itertuples():
+        low, high = NULL_ANSWERS[row.Index]
+        fine = low <= row.mean <= high
+        cells = {"answer": row.Index, "n": f"{row.n:.0f}"}
+        cells["unscored"] = f"{row.n - row.scored:.0f}"
+        cells["mean"] = f"{row.mean:.2f}" if row.scored else "-"
+        cells["range"] = f"{row.least:g} to {row.most:g}" if row.scored else "-"
+        cells["expected"] = f"{low} to {high}"
+        cells["verdict"] = "ok" if fine else "SUSPECT"
+        rows.append(cells)
         if not fine:
-            suspect.append(kind)
-    who = listed(judges) or "No judge"
+            suspect.append(row.Index)
+    meanings = [f"{kind}: {NULL_ANSWER_TEXTS[kind]}" for kind in NULL_ANSWERS]
+    who = listed(list(judges)) or "No judge"
     claim = f"{who} scores all four kinds of answers of known quality as expected."
     if suspect:
         claim = f"SUSPECT: {who} does not score these answers as expected: {listed(suspect)}."
@@ -263,44 +278,3 @@ def _probe_screen(log: "EvalLog") -> tuple["FirstScreen", bool]:
     warnings = [SIMULATED_SCREEN] if simulated else []
     table = Table(pd.DataFrame(rows))
     return FirstScreen(claim, warnings, table=table, findings=meanings), bool(suspect)
-
-
-def _judges_of(log: "EvalLog") -> list[str]:
-    """Names of the judges of a log."""
-    from urs_inspect.logs._scores import last_judgement
-
-    judges: dict[str, None] = {}
-    for sample in log.samples or []:
-        score = last_judgement(sample)
-        if score is not None:
-            for judge in (score.metadata or {}).get("judges", ()):
-                judges[str(judge["judge"])] = None
-    return list(judges)
-
-
-def _finals_by_answer(log: "EvalLog") -> dict[str, list[float]]:
-    """Final scores by kind of answer; NaN where a reply could not be read."""
-    from urs_inspect.logs._scores import last_judgement, value_of
-    from urs_inspect.rubrics import FINAL
-
-    finals: dict[str, list[float]] = defaultdict(list)
-    for sample in log.samples or []:
-        score = last_judgement(sample)
-        if score is not None:
-            finals[str(sample.metadata.get("null_answer"))].append(value_of(score, FINAL))
-    return finals
-
-
-def _probe_row(finals: list[float], low: float, high: float) -> tuple[dict[str, str], bool]:
-    """What is shown of the scores of one kind of answer, and whether they are as expected."""
-    given = [final for final in finals if not math.isnan(final)]
-    cells = {"n": str(len(finals)), "unscored": str(len(finals) - len(given))}
-    mean = math.nan
-    if given:
-        mean = math.fsum(given) / len(given)
-    fine = low <= mean <= high
-    cells["mean"] = f"{mean:.2f}" if given else "-"
-    cells["range"] = f"{min(given):g} to {max(given):g}" if given else "-"
-    cells["expected"] = f"{low} to {high}"
-    cells["verdict"] = "ok" if fine else "SUSPECT"
-    return cells, fine
