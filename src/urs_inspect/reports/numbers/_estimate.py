@@ -187,17 +187,13 @@ class _Ledger:
             call = _Call(role, model, sent, answers, None, about.language, verdicts, about.weight)
             self.calls.append(call)
             return reply
-        exact = None
-        if simulate_sum(texts[-1], "strong") is not None:
-            exact = self.counter.count(reply)
+        is_sum = simulate_sum(texts[-1], "strong") is not None
+        exact = self.counter.count(reply) if is_sum else None
         written = _Written(model, about.language, about.reference, exact)
         call = _Call(role, model, sent, answers, written, about.language, 0, about.weight)
         self.calls.append(call)
         self.answers.append(written)
-        if exact is not None:
-            return reply
-        number = len(self.answers) - 1
-        return f"estimatedanswer{number:06}x"
+        return reply if is_sum else f"estimatedanswer{len(self.answers) - 1:06}x"
 
     def _question(self, prompt: str) -> _Question:
         """The question that a prompt is, or else the longest one that it contains."""
@@ -285,24 +281,20 @@ def estimate_run(
     called = {call.role for call in ledger.calls}
     _check_roles(task, models, roles, called)
     # Contestants and judges that are not under test judge once per model under test.
-    calls: dict[tuple[str, str], dict[str, list[_Call]]] = defaultdict(lambda: defaultdict(list))
+    calls: dict[tuple[str, str], list[tuple[str, _Call]]] = defaultdict(list)
     for model in models or ("",):
         for call in ledger.calls:
             name = model if call.model == _TESTED else call.model
-            calls[call.role, name][model].append(call)
+            calls[call.role, name].append((model, call))
     estimates = []
-    under_test_first = sorted(calls, key=lambda called: called[0] != UNDER_TEST)
-    for role, name in under_test_first:
-        by_model = calls[role, name]
-        parts = []
-        for model, several in by_model.items():
-            parts += [_tokens(call, name, model, epochs, lengths) for call in several]
+    for role, name in sorted(calls, key=lambda called: called[0] != UNDER_TEST):
+        several = calls[role, name]
+        parts = [_tokens(call, name, model, epochs, lengths) for model, call in several]
         made, sent, received = map(total, zip(*parts, strict=True))
         run_samples = run.by_evaluator.get(name, samples) * epochs
+        runs = len({model for model, _ in several})
         cost = prices.cost(name, sent, received)
-        estimates.append(
-            RoleEstimate(role, name, run_samples, len(by_model), made, sent, received, cost)
-        )
+        estimates.append(RoleEstimate(role, name, run_samples, runs, made, sent, received, cost))
     assumptions = Assumptions(
         tokenizer=counter.tokenizer,
         lengths=lengths,
@@ -366,7 +358,11 @@ def _run(
     number = len(samples)
     if not samples and log.results:
         number = log.results.total_samples
-    return _Run(ledger, number, len(chosen) or number, _ids(samples), _by_evaluator(samples))
+    # Evaluators of a grid have their own names.
+    ids = [str(sample.id).replace(f"{_ESTIMATE}/", "") for sample in samples if sample.id]
+    evaluators = [str(_fact(sample, "evaluator")) for sample in samples]
+    counts = Counter(name.removeprefix(f"{_ESTIMATE}/") for name in evaluators)
+    return _Run(ledger, number, len(chosen) or number, tuple(ids), counts)
 
 
 def _questions(
@@ -416,24 +412,6 @@ def _counted_log(
     return log
 
 
-def _ids(samples: Sequence[Sample]) -> tuple[str, ...]:
-    """The samples' ids, with evaluators by their own names."""
-    ids = [sample.id for sample in samples if sample.id is not None]
-    return tuple(str(sample_id).replace(f"{_ESTIMATE}/", "") for sample_id in ids)
-
-
-def _by_evaluator(samples: Sequence[Sample]) -> Counter[str]:
-    """How many samples each evaluator of a grid has."""
-    counts: Counter[str] = Counter()
-    for sample in samples:
-        facts = sample.metadata or {}
-        evaluator = facts.get("evaluator")
-        if evaluator:
-            name = str(evaluator).removeprefix(f"{_ESTIMATE}/")
-            counts[name] += 1
-    return counts
-
-
 def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Sample, float]]:
     """The samples to run, each with the number of samples that it stands for.
 
@@ -441,10 +419,8 @@ def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Samp
     """
     groups: dict[object, list[Sample]] = defaultdict(list)
     for place, sample in enumerate(samples):
-        facts = sample.metadata or {}
-        cell = tuple(facts.get(key) for key in ("case", "source", "model"))
-        group = cell if "evaluator" in facts else place
-        groups[group].append(sample)
+        cell = tuple(_fact(sample, key) for key in ("case", "source", "model"))
+        groups[cell if _fact(sample, "evaluator") else place].append(sample)
     largest = max(map(len, groups.values()), default=1)
     count = max(1, _MOST // largest)
     if len(groups) <= count:
@@ -489,9 +465,12 @@ def _text(sample: Sample) -> str:
     return "\n\n".join(message.text for message in sample.input)
 
 
+def _fact(sample: Sample, name: str) -> object:
+    return (sample.metadata or {}).get(name, "")
+
+
 def _language(sample: Sample) -> str:
-    facts = sample.metadata or {}
-    return str(facts.get("language", ""))
+    return str(_fact(sample, "language"))
 
 
 def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
@@ -508,12 +487,9 @@ def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
         raise InputError(
             f"--model-role: {choices(twice)} is there twice; each evaluator needs a name of its own"
         )
-    if given in (None, "all"):
-        chosen = graders
-    elif isinstance(given, str):
-        chosen = given.split(",")
-    else:
-        chosen = list(given)
+    chosen = graders if given in (None, "all") else given
+    if isinstance(chosen, str):
+        chosen = chosen.split(",")
     names = [str(name).strip() for name in chosen]
     unknown = sorted(set(names) - set(graders))
     if unknown:
