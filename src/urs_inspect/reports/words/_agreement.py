@@ -313,18 +313,15 @@ def _screen(
     for block in blocks:
         judge = ", ".join(block.conditions.judges) or "not known"
         if block.cases:
-            found = block.cases.all
-            over = counted(found.answers, "answer")
-            rows.append((judge, "ratings", "Spearman", found.correlations.spearman, over))
-            rows.append((judge, "ratings", "alpha", found.alpha, over))
-        if block.intents:
-            over = counted(len(block.intents.points), "intent")
-            pearson = block.intents.correlation.pearson
-            rows.append((judge, "satisfaction", "Pearson", pearson, over))
-        if block.ratings:
-            over = counted(len(block.ratings.points), "model")
-            pearson = block.ratings.correlation.pearson
-            rows.append((judge, "votes", "Pearson", pearson, over))
+            agreed = block.cases.all
+            over = counted(agreed.answers, "answer")
+            rows.append((judge, "ratings", "Spearman", agreed.correlations.spearman, over))
+            rows.append((judge, "ratings", "alpha", agreed.alpha, over))
+        means = (("satisfaction", "intent", block.intents), ("votes", "model", block.ratings))
+        for what, point, level in means:
+            if level is not None:
+                over = counted(len(level.points), point)
+                rows.append((judge, what, "Pearson", level.correlation.pearson, over))
     if not rows:
         lacking = chain.from_iterable(block.lacking for block in blocks)
         reasons = dict.fromkeys(map(why_no_level, lacking))
@@ -538,18 +535,16 @@ def _about_correlation(
         f" {_NUMBER(found.spearman)}."
     )
     how = f"over resamples of {resampled}, these {what} given."
+    little = f"the means of these {what} differ no more than noise would make them"
     if math.isnan(pearson.low):
-        why = (
-            f"{lacking}. Too few to show how far such a mean would scatter"
-            if lacking
-            else f"the means of these {what} differ no more than noise would make them"
-        )
+        why = little
+        if lacking:
+            why = f"{lacking}. Too few to show how far such a mean would scatter"
         notes = [f"{measured} There is no interval, and no correction for noise: {why}."]
     elif math.isnan(found.without_noise):
         notes = [
-            f"{measured} The means of these {what} differ no more than noise would make them:"
-            f" without it Pearson may be anything from {_NUMBER(pearson.low)} to"
-            f" {_NUMBER(pearson.high)}, {how}"
+            f"{measured} As {little}, without it Pearson may be anything from"
+            f" {_NUMBER(pearson.low)} to {_NUMBER(pearson.high)}, {how}"
         ]
     else:
         notes = [
@@ -562,14 +557,12 @@ def _about_correlation(
                 " little to show whether the two go together."
             )
     low, high = found.over_points
-    if points < _MANY:
+    if points < _MANY and math.isnan(low):
+        notes.append(f"{points} points are too few for an interval over other {what}.")
+    elif points < _MANY:
         notes.append(
-            f"{points} points are too few for an interval over other {what}."
-            if math.isnan(low)
-            else (
-                f"Only {points} points: as a sample of other {what}, Pearson could be anywhere from"
-                f" {_NUMBER(low)} to {_NUMBER(high)} (Fisher's z)."
-            )
+            f"Only {points} points: as a sample of other {what}, Pearson could be anywhere from"
+            f" {_NUMBER(low)} to {_NUMBER(high)} (Fisher's z)."
         )
     return notes
 

@@ -178,6 +178,9 @@ def _reply_notes(judges: Sequence[LoggedJudge]) -> list[str]:
 _SHARE = number(1, percent=True)
 _MOST_JUDGES = 3
 """Judges that the first screen names in a sentence."""
+_BETTER = "significantly better than"
+_ALIKE = "not distinguishable from"
+_WORSE = "significantly worse than"
 _RULES = {
     "longest": "Always choosing the longer answer",
     "shortest": "Always choosing the shorter answer",
@@ -323,28 +326,28 @@ def _beside_rule(
     judges: Sequence[JudgeResult], rule: JudgeResult, tests: Sequence[JudgeTest[JudgeResult]]
 ) -> str:
     """Which judges are significantly better or worse than the best rule that reads nothing."""
-    standings: dict[str, list[str]] = {"better": [], "not distinguishable": [], "worse": []}
+    standings: dict[str, list[str]] = {_BETTER: [], _ALIKE: [], _WORSE: []}
     for judge in judges:
         standings[_standing(judge, rule, tests)].append(judge.name)
     parts = [
-        f"{standing}: {listed(names[:_MOST_JUDGES])}"
+        f"{standing} that: {listed(names[:_MOST_JUDGES])}"
         for standing, names in standings.items()
         if names
     ]
     doing = _RULES.get(rule.judge.removeprefix(BASELINE), f"The rule {rule.name}")
-    return f"{doing} is right on {_SHARE(_right(rule))}; beside that, {'; '.join(parts)}."
+    return f"{doing} is right on {_SHARE(_right(rule))}; {'; '.join(parts)}."
 
 
 def _standing(
     judge: JudgeResult, rule: JudgeResult, tests: Iterable[JudgeTest[JudgeResult]]
 ) -> str:
-    """Whether a judge is significantly `better` or `worse` than a rule."""
+    """How a judge stands beside a rule."""
     names = {judge.name, rule.name}
     for test in tests:
         is_theirs = {test.first.name, test.second.name} == names
         if test.level == _level(judge) and is_theirs and test.better is not None:
-            return "better" if test.better.name == judge.name else "worse"
-    return "not distinguishable"
+            return _BETTER if test.better.name == judge.name else _WORSE
+    return _ALIKE
 
 
 def _spearman(judge: RatingJudge) -> str:
@@ -591,11 +594,9 @@ def _accuracy_notes(dataset: DatasetJudges[JudgeResult]) -> list[str]:
     ]
     if dataset.baselines:
         asked = dataset.baselines[0]
-        orders = (
-            "both orders, disagreement being a tie"
-            if asked.orders == "both"
-            else f"the order '{asked.orders}'"
-        )
+        orders = f"the order '{asked.orders}'"
+        if asked.orders == "both":
+            orders = "both orders, disagreement being a tie"
         notes.append(
             f"Baselines without a log are computed in {orders}, random with seed {asked.seed}."
         )
@@ -621,14 +622,10 @@ def _habits_notes(dataset: DatasetJudges[JudgeResult]) -> list[str]:
     labels = _measure(most, "overall", "label_longer_preference").value
     if not math.isnan(labels):
         notes.append(f"The labels prefer the longer response in {labels:.1%}.")
-    halos = [
-        judge.dimensions.label_halo for judge in dataset.judges if judge.dimensions is not None
-    ]
-    if halos:
+    halos = [_measure(judge, "dimensions", "label_halo") for judge in dataset.judges]
+    if any(judge.dimensions is not None for judge in dataset.judges):
         halo = max(halos, key=lambda estimate: estimate.n).value
-        of_labels = ""
-        if not math.isnan(halo):
-            of_labels = f"; {halo:.1%} of the labels do"
+        of_labels = "" if math.isnan(halo) else f"; {halo:.1%} of the labels do"
         notes.append(
             f"Halo: verdicts on dimensions that equal the overall verdict, no ties{of_labels}."
         )
@@ -639,15 +636,21 @@ def _effort_notes(judges: Sequence[LoggedJudge]) -> list[str]:
     """How cost and seconds are counted, and for how many calls they are not known."""
     notes = ["Seconds are those of the calls, one after another."]
     for thing, field in (("cost", "without_cost"), ("time", "without_seconds")):
-        lacking = [
-            (judge.name, getattr(judge.effort, field), judge.effort.calls) for judge in judges
-        ]
-        if some := [f"{name} {n} of {calls}" for name, n, calls in lacking if 0 < n < calls]:
+        some = []
+        none = []
+        for judge in judges:
+            lacking = getattr(judge.effort, field)
+            calls = judge.effort.calls
+            if 0 < lacking < calls:
+                some.append(f"{judge.name} {lacking} of {calls}")
+            elif lacking:
+                none.append(judge.name)
+        if some:
             notes.append(
                 f"Calls without a known {thing} are counted as the mean of the others:"
                 f" {', '.join(some)}."
             )
-        if none := [name for name, n, calls in lacking if n == calls > 0]:
+        if none:
             notes.append(f"No call has a known {thing}: {', '.join(none)}.")
     return notes
 
