@@ -32,8 +32,8 @@ os.environ.update(
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
-from urs_inspect.reports.words._noise import panel_section
 
+from urs_inspect.reports.words._panels import panel_section
 from urs_inspect.stats._agreement import best_panel, effective_judges
 from urs_inspect.stats._bootstrap import Floats
 from urs_inspect.stats._variance_components import (

@@ -51,7 +51,7 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
     """The answer of a leaderboard: that of its first ranking."""
     ranking = board.rankings[0]
     claim, *findings = claims(ranking)
-    more = []
+    more: list[str] = []
     if len(ranking.ranked) > 1 and not findings:
         findings = _best_of_intents(ranking)
         more += _needed(ranking)
