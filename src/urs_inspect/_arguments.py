@@ -187,7 +187,9 @@ Paths = Annotated[
 def _rejoined(value: Any) -> Any:
     """A text that the command line split at its commas."""
     is_split = isinstance(value, list) and all(isinstance(part, str) for part in value)
-    return ",".join(value) if is_split else value
+    if is_split:
+        return ",".join(value)
+    return value
 
 
 NameOrPath = Annotated[Text, BeforeValidator(_rejoined)]
@@ -245,7 +247,9 @@ def names(
 
 def as_list(value: str | Sequence[str]) -> list[str]:
     """A checked argument of the type `Paths`."""
-    return [value] if isinstance(value, str) else list(value)
+    if isinstance(value, str):
+        return [value]
+    return list(value)
 
 
 def required(value: _T | None, argument: str, allowed: str) -> _T:

@@ -96,7 +96,9 @@ def file_kind(path: Path) -> str:
     """What an error message calls files such as this one: `'.txt' files`, or `files without an
     ending`.
     """
-    return f"'{path.suffix}' files" if path.suffix else "files without an ending"
+    if path.suffix:
+        return f"'{path.suffix}' files"
+    return "files without an ending"
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -169,7 +171,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     near = get_close_matches(
         name.strip().casefold(), list(folded), n=_MOST_ALIKE, cutoff=_LEAST_ALIKE
     )
-    return f" (did you mean {' or '.join(folded[each] for each in near)}?)" if near else ""
+    if near:
+        return f" (did you mean {' or '.join(folded[each] for each in near)}?)"
+    return ""
 
 
 if sys.platform == "win32":

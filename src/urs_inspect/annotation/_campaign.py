@@ -224,7 +224,9 @@ SessionT = TypeVar("SessionT", bound=OwnItems[Any])
 
 def page_language(languages: Iterable[str]) -> str:
     """Language of the page about questions in these languages, unless one asks for another."""
-    return "zh" if set(languages) == {"zh"} else "en"
+    if set(languages) == {"zh"}:
+        return "zh"
+    return "en"
 
 
 class People(ABC, Generic[SessionT]):

@@ -46,8 +46,12 @@ class _InertRenderer(RendererHTML):
         """Show the address of a link, unless it is its text."""
         opening, text = _link(tokens, idx)
         address = str(opening.attrGet("href") or "")
-        shown = "" if address.removeprefix("mailto:") == text else address
-        return f'</span> <span class="address">{escapeHtml(shown)}</span>' if shown else "</span>"
+        shown = address
+        if address.removeprefix("mailto:") == text:
+            shown = ""
+        if shown:
+            return f'</span> <span class="address">{escapeHtml(shown)}</span>'
+        return "</span>"
 
     def heading_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Put a heading below the page's own."""
@@ -155,7 +159,9 @@ def _material_language(session: Session | RatingSession, language: str) -> str:
 def session_fragment(session: Session | RatingSession, language: str) -> str:
     """The part of the page that changes from pair to pair, or from answer to answer."""
     kind, shown = _shown(session, language)
-    template = "answer.html.jinja" if kind == "rate" else "pair.html.jinja"
+    template = "pair.html.jinja"
+    if kind == "rate":
+        template = "answer.html.jinja"
     return _render(template, language, kind, **shown)
 
 
@@ -291,15 +297,21 @@ def _scores_before(session: RatingSession, item: ToRate) -> dict[str, int]:
 
 
 def _material(text: str) -> Markup | None:
-    return render(text) if text.strip() else None
+    if text.strip():
+        return render(text)
+    return None
 
 
 def _percent(share: float) -> str:
-    return "–" if math.isnan(share) else f"{min(1.0, max(0.0, share)):.0%}"
+    if math.isnan(share):
+        return "–"
+    return f"{min(1.0, max(0.0, share)):.0%}"
 
 
 def _decimal(value: float, digits: int = 2) -> str:
-    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+    if math.isnan(value):
+        return "–"
+    return f"{value:.{digits}f}"
 
 
 def _render(template: str, language: str, kind: str = "vote", **values: Any) -> str:

@@ -231,7 +231,9 @@ def _problem(request: Request, status: int, reason: str) -> Response:
 def _language(request: Request) -> str:
     asked = request.query_params.get("language", "")
     default: str = request.app.state.language
-    return asked if asked in LANGUAGES else default
+    if asked in LANGUAGES:
+        return asked
+    return default
 
 
 def _session_address(campaign: Campaign | RatingCampaign, annotator: str, language: str) -> str:

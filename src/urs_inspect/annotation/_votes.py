@@ -391,7 +391,9 @@ def left_side(annotator: str, ballot: str) -> Side:
 
     By a hash, as good as a coin, but the same after a restart.
     """
-    return "a" if digest("side", annotator, ballot)[0] % 2 else "b"
+    if digest("side", annotator, ballot)[0] % 2:
+        return "a"
+    return "b"
 
 
 def own_order(annotator: str, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:

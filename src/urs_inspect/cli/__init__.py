@@ -88,7 +88,9 @@ def _groups() -> dict[str, dict[str, tuple[str, str]]]:
 
 def _attribute(command: str) -> str:
     """Where a module holds a command; one that is called like a word of Python has a mark."""
-    return f"{command}_" if iskeyword(command) else command
+    if iskeyword(command):
+        return f"{command}_"
+    return command
 
 
 @cache

@@ -264,7 +264,9 @@ def _voting(
     if voting.queue is not None:
         _print_voting(voting.queue)
         voting.queue.on_change = _print_voting
-    return None if report else voting
+    if report:
+        return None
+    return voting
 
 
 def _print_prior(prior: "JudgePrior", ballots: "Iterable[Ballot]") -> None:
@@ -321,7 +323,9 @@ def _rating(
         _check_language(language, (answer.language for answer in answers))
         answers = tuple(answer for answer in answers if answer.language == language)
     queue = draw(answers)[:limit]
-    people = () if report else annotators
+    people = annotators
+    if report:
+        people = ()
     plan = RatingPlan(
         final_only="criteria" in hide,
         reference="reference" not in hide,
@@ -334,9 +338,9 @@ def _rating(
     if report:
         _print_ratings(campaign)
         return None
-    first = (
-        f"; the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
-    )
+    first = ""
+    if len(queue) < len(answers):
+        first = f"; the first {len(queue):,} in random order are rated"
     models = counted(len({answer.model for answer in answers}), "model")
     _say(escape(f"{counted(len(answers), 'answer')} of {models}{first}."))
     return campaign
@@ -375,7 +379,9 @@ def _print_votes(campaign: "Campaign") -> None:
             " count as ties."
         )
         bounds = f" (95% interval {max(0, share.low):.1%} to {min(1, share.high):.1%})"
-        interval = "" if math.isnan(share.low) else bounds
+        interval = bounds
+        if math.isnan(share.low):
+            interval = ""
         _say(
             f"Votes for the most chosen option: {_number(share.value, '.1%')}{interval}; chance is"
             " not taken out."
@@ -448,7 +454,9 @@ def _print_uncounted(
 
 def _print_attached(here: int, reading: "RatingReading", output: Path) -> None:
     """Print how many ratings are scores of the copy, and what does not count."""
-    verb = "is" if here == 1 else "are"
+    verb = "are"
+    if here == 1:
+        verb = "is"
     _say(f"{counted(here, 'rating')} {verb} in {output}, as scores of its answers.", markup=False)
     if reading.checks:
         _say(f"{counted(len(reading.checks), 'repeated rating')} to check a rater, not counted.")
@@ -494,7 +502,9 @@ def _serve(
     token = choose_token(host)
     with listen(host, port) as listener:
         port = listener.getsockname()[1]
-        shown = f"[{host}]" if ":" in host else host
+        shown = host
+        if ":" in host:
+            shown = f"[{host}]"
         address = f"http://{shown}:{port}/" + (f"?token={quote(token)}" if token else "")
         app = create_app(campaign, guard=Guard(host, token, port))
         with contextlib.suppress(
@@ -524,4 +534,6 @@ def _say(text: str, *, markup: bool = True) -> None:
 
 
 def _number(value: float | str, form: str) -> str:
-    return "-" if isinstance(value, float) and math.isnan(value) else format(value, form)
+    if isinstance(value, float) and math.isnan(value):
+        return "-"
+    return format(value, form)

@@ -159,7 +159,9 @@ def _rubric_among(recognised: Mapping[str, _Recognised]) -> str | None:
         raise InputError(
             f"check other files with one rubric at a time; given are {choices(rubrics)}"
         )
-    return rubrics[0] if rubrics else None
+    if rubrics:
+        return rubrics[0]
+    return None
 
 
 def _check_file(
@@ -186,11 +188,15 @@ def _check_file(
         if guess.is_open:
             return checked
     try:
-        columns = guess.mapping if guess else None
+        columns = None
+        if guess:
+            columns = guess.mapping
         checked.contents = _read(found.kind, file, rubric, cases, scale, columns)
     except (InputError, OSError) as error:
         for line in str(error).splitlines():
-            told = checked.advice if line == SKIP_INVALID else checked.errors
+            told = checked.errors
+            if line == SKIP_INVALID:
+                told = checked.advice
             told.append(_without_file(line, file))
         if found.note:
             checked.errors.append(found.note)
@@ -203,11 +209,15 @@ def _check_file(
 
 def _needs(file: str, guess: ColumnGuess, scale: str | None) -> str:
     """The command that reads a file under the names of its columns, as far as these are clear."""
-    task = "judge_pairwise" if guess.kind == "pairs" else "judge_rating"
+    task = "judge_rating"
+    if guess.kind == "pairs":
+        task = "judge_pairwise"
     needed = guess.argument
     if guess.kind == "ratings":
         needed += f" -T scale={scale or 'LOWEST,HIGHEST'}"
-    with_labels = "pairs with labels" if guess.kind == "pairs" else "answers with ratings"
+    with_labels = "answers with ratings"
+    if guess.kind == "pairs":
+        with_labels = "pairs with labels"
     command = f"inspect eval urs_inspect/{task} -T bench={shlex.quote(file)} {needed}"
     filled = ""
     if guess.is_open:
@@ -294,7 +304,9 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
         rows = _rows(path)
     guess = guess_kind(rows)
     try:
-        imported = importable(path, rows) if rows else None
+        imported = None
+        if rows:
+            imported = importable(path, rows)
     except InputError as error:
         return _Recognised("answers", str(error))
     if imported is not None and (imported.judged or guess is None or guess.kind == "answers"):

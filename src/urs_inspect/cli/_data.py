@@ -167,7 +167,9 @@ def references(logs: tuple[str, ...], output: Path) -> None:
     answers = read_reference_logs(logs, skipped)
     write_new_file(output, "".join(reference_lines(answers)))
     console = Console()
-    verb = "is" if len(answers.usable) == 1 else "are"
+    verb = "are"
+    if len(answers.usable) == 1:
+        verb = "is"
     console.print(
         f"{counted(len(answers.usable), 'reference')} by {escape(answers.source)} {verb} in"
         f" {escape(str(output))} (sha256 {answers.sha256[:12]}).",
@@ -179,7 +181,9 @@ def references(logs: tuple[str, ...], output: Path) -> None:
     for outcome in OUTCOMES:
         ids = [item.id for item in answers.items if item.outcome == outcome]
         if ids and outcome != USABLE:
-            hint = "; run these with more --max-tokens" if outcome == CUT else ""
+            hint = ""
+            if outcome == CUT:
+                hint = "; run these with more --max-tokens"
             console.print(
                 f"Left out, {outcome.replace('_', ' ')}: {escape(named(ids))}{hint}",
                 highlight=False,

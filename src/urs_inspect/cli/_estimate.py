@@ -316,7 +316,9 @@ def _headings(number: str) -> tuple[str, ...]:
 
 
 def _what(found: "RunEstimate") -> str:
-    epochs = f", {found.epochs} epochs" if found.epochs > 1 else ""
+    epochs = ""
+    if found.epochs > 1:
+        epochs = f", {found.epochs} epochs"
     return f"{found.task}: {counted(found.samples, 'sample')}{epochs}"
 
 
@@ -392,7 +394,9 @@ def _compared(value: int, expected: float) -> str:
 
 def _sentence(amount: "Amount") -> str:
     expected, *bounds = _shown(amount, 2).split("\n")
-    return f"{expected} ({' '.join(bounds)})" if bounds else expected
+    if bounds:
+        return f"{expected} ({' '.join(bounds)})"
+    return expected
 
 
 def _shown(amount: "Amount", digits: int = 0) -> str:

@@ -189,7 +189,9 @@ def verdicts(
                 "columns: judges: only of scores; FILES are pairs, whose judge is the column judge,"
                 " or --set judge=NAME"
             )
-        write = _write_votes if people else _write_pairs
+        write = _write_pairs
+        if people:
+            write = _write_votes
         write(read, means, known, output, notes)
     else:
         of_pairs = {f"columns: {_VERDICTS}": meanings is not None, "people": people}
@@ -285,7 +287,9 @@ def _write_scores(
     labels = [score for score in read if score.judge == label]
     scores = [score for score in read if score.judge != label]
     logs = score_logs(scores, ids, [file.path for file in files])
-    file_of_labels = _beside(output, "labels.csv") if labels else None
+    file_of_labels = None
+    if labels:
+        file_of_labels = _beside(output, "labels.csv")
     written = write_logs(logs, output)
     if file_of_labels:
         write_new_file(file_of_labels, _labels_csv(labels, ids))

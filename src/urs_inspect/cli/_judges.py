@@ -275,6 +275,8 @@ def _probe_screen(log: "EvalLog") -> tuple["FirstScreen", bool]:
     if suspect:
         claim = f"SUSPECT: {who} does not score these answers as expected: {listed(suspect)}."
     simulated = any(name.startswith(SIMULATED) for name in judges)
-    warnings = [SIMULATED_SCREEN] if simulated else []
+    warnings = []
+    if simulated:
+        warnings = [SIMULATED_SCREEN]
     table = Table(pd.DataFrame(rows))
     return FirstScreen(claim, warnings, table=table, findings=meanings), bool(suspect)

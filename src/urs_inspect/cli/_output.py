@@ -126,7 +126,9 @@ def print_report(report: "Report", console: Console) -> None:
             continue
         console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)
         for note in section.notes:
-            style = "bold red" if note in section.warnings else ""
+            style = ""
+            if note in section.warnings:
+                style = "bold red"
             whole = note.startswith(COMMAND)
             console.print(escape(visible(note)), highlight=False, style=style, soft_wrap=whole)
         for table, text in tables:

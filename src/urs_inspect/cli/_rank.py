@@ -152,7 +152,9 @@ def rank(
         rankings = rankings_by(by, ranking, battles, groups, _ranked, published)
         if people and verdicts:
             by_judge = rankings_of_judge(by, people, verdicts, groups, _ranked)
-    agreement = compare_leaderboard(ranking, published) if published is not None else None
+    agreement = None
+    if published is not None:
+        agreement = compare_leaderboard(ranking, published)
     report = ranking_report(ranking, agreement, people, adjusted, rankings, by_judge, weighed)
     written = []
     if output is not None:

@@ -40,7 +40,9 @@ def report_command(
         figures: Whether the report is written with figures of its own.
         page: Whether it has a page.
     """
-    files = "CSV, Markdown, JSON and figures" if figures else "CSV, Markdown and JSON"
+    files = "CSV, Markdown and JSON"
+    if figures:
+        files = "CSV, Markdown, JSON and figures"
     if page:
         files = f"one page, {files}"
     common = [
@@ -71,7 +73,9 @@ def report_command(
                 written = _write(report, output, figures=figures, page=page)
                 more = [f"Written: {written[0]}, and {len(written) - 1} more files beside it"]
             else:
-                more = [_way_to_page(logs, options)] if page else []
+                more = []
+                if page:
+                    more = [_way_to_page(logs, options)]
             if as_json:
                 click.echo(report.json(), nl=False)
             else:
@@ -143,7 +147,9 @@ def _write(report: "Report", output: Path, *, figures: bool, page: bool) -> Sequ
     if figures and message:
         click.echo(f"Written without figures. {message}", err=True)
         report = replace(report, figures={})
-    pages = {f"{report.kind.stem}.html": report, **further_pages(report)} if page else {}
+    pages = {}
+    if page:
+        pages = {f"{report.kind.stem}.html": report, **further_pages(report)}
     return report.write(output, {name: partial(render_page, made) for name, made in pages.items()})
 
 

@@ -97,9 +97,13 @@ def compare(
     from urs_inspect.comparison._report import report_comparison
     from urs_inspect.comparison._samples import read_sample_scores
 
-    limits = parse_scale(scale, "scale") if scale else None
+    limits = None
+    if scale:
+        limits = parse_scale(scale, "scale")
     name, key = _scorer_and_key(scorer)
-    own_scale = parse_scale(human_scale, "human-scale") if human_scale else limits
+    own_scale = limits
+    if human_scale:
+        own_scale = parse_scale(human_scale, "human-scale")
     labels = read_labels(human, own_scale, given=bool(human_scale))
     scores = read_sample_scores(logs, scorer=name, value=key, **read)
     how: dict[str, Any] = {
@@ -166,7 +170,9 @@ def trust(
     output: Path | None = click.get_current_context().params["output"]
     if rest is not None and output is not None and rest.resolve() == (output / REST).resolve():
         raise InputError(f"rest: -o {output} writes {rest} anew; move it to another directory")
-    scale = parse_scale(human_scale, "human-scale") if human_scale else None
+    scale = None
+    if human_scale:
+        scale = parse_scale(human_scale, "human-scale")
     labels = read_human_ratings(human, scale)
     found = find_trust(logs, labels, read_labels(rest, scale, given=False), **asked)
     return report_trust(found, budget, command)

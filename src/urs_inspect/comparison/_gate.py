@@ -76,7 +76,9 @@ class PairedScores:
         """New less base, above 0 where new is better, with missing scores as in `CASES`, shape (N,
         3).
         """
-        sign = -1 if self.lower_is_better else 1
+        sign = 1
+        if self.lower_is_better:
+            sign = -1
         worst, best = self.scale[::sign]
         fills = ((math.nan, math.nan), (worst, best), (best, worst))  # of new and base
         columns = []
@@ -127,7 +129,9 @@ class Decision:
 
     def estimate(self, case: int = 0, *, two_sided: bool = False) -> Estimate:
         """The mean difference of a case with its bounds."""
-        bounds = self.interval if two_sided else self.bounds
+        bounds = self.bounds
+        if two_sided:
+            bounds = self.interval
         return Estimate(
             value=float(bounds.values[case]),
             low=float(bounds.low[case]),

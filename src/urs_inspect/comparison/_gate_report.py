@@ -112,7 +112,9 @@ def _refuse_margin(margin: float, scores: PairedScores) -> None:
     if not scores.scale_known and width == 0:
         width = math.inf  # all scores are the same: nothing is known of the scale
     if not 0 < margin < width:
-        seen = "" if scores.scale_known else " seen; --scale LOW,HIGH names the possible ones"
+        seen = " seen; --scale LOW,HIGH names the possible ones"
+        if scores.scale_known:
+            seen = ""
         raise InputError(
             f"margin: must be above 0 and below {width:g}, as scores go from {low:g} to"
             f" {high:g}{seen}; got {margin:g}"
@@ -211,8 +213,12 @@ def _bounds_text(decision: Decision, scores: PairedScores) -> str:
     if math.isnan(decision.low):
         return ""
     level = level_text(decision.rule.level)
-    looks = ", valid at every look" if decision.rule.sequential else ""
-    worst = ", with missing scores at the worst for each" if scores.incomplete else ""
+    looks = ""
+    if decision.rule.sequential:
+        looks = ", valid at every look"
+    worst = ""
+    if scores.incomplete:
+        worst = ", with missing scores at the worst for each"
     return (
         f"; above {_SIGNED(decision.low)} with {level} confidence, and below"
         f" {_SIGNED(decision.high)} with {level} (one-sided bounds{looks}{worst})"

@@ -131,7 +131,9 @@ def _saved_lines(file: Path, query: Query) -> pd.DataFrame:
     rows = []
     with file.open(encoding="utf-8") as opened:
         for line in map(json.loads, filter(str.strip, opened)):
-            doc = line["doc"] if isinstance(line["doc"], dict) else {}
+            doc = {}
+            if isinstance(line["doc"], dict):
+                doc = line["doc"]
             row = row_of(line["doc_id"], None, doc, line.get("doc_hash", ""), query)
             row["filter"] = line.get("filter", "none")
             names = line.get("metrics", line.keys() - _NO_METRICS)  # former versions name none

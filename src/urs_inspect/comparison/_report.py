@@ -145,7 +145,9 @@ def with_notices(
 
 
 def _runs(scores: SampleScores, command: str) -> Section:
-    made_by = [f"This report was made by: {command}"] if command else []
+    made_by = []
+    if command:
+        made_by = [f"This report was made by: {command}"]
     return Section("Runs", made_by, [Table(pd.DataFrame(map(asdict, scores.runs)))])
 
 
@@ -163,7 +165,9 @@ def _screen(
     difference: float | None,
 ) -> FirstScreen:
     """The answer on one screen."""
-    warnings = [SIMULATED_SCREEN] if simulated else []
+    warnings = []
+    if simulated:
+        warnings = [SIMULATED_SCREEN]
     kept = 0
     if corrected is not None:
         if corrected.matched.lost:
@@ -327,7 +331,9 @@ def _beside_baseline(compared: ComparedModels, baseline: str) -> str:
     }
     for pair in compared.comparisons[ALL]:
         baseline_is_first = pair.first == baseline
-        other = pair.second if baseline_is_first else pair.first
+        other = pair.first
+        if baseline_is_first:
+            other = pair.second
         if not pair.significant:
             kind = "not significantly different"
         elif baseline_is_first:

@@ -238,7 +238,9 @@ def _about_arguments(runs: Sequence[ScoredRun]) -> list[str]:
                 for value, those in models.items()
             )
             about.append(f"{name}: {', '.join(given)}")
-    return [f"Arguments of the task differ between models: {'; '.join(about)}."] if about else []
+    if about:
+        return [f"Arguments of the task differ between models: {'; '.join(about)}."]
+    return []
 
 
 def _about_panels(runs: Sequence[ScoredRun]) -> list[str]:
@@ -334,7 +336,9 @@ def _frame(
             )
         _complete(table, column, key)
         if missing := table.loc[table[column].isna(), "sample"].nunique():
-            how = f"their group is {NO_GROUP}" if option == "by" else "each is a cluster of its own"
+            how = "each is a cluster of its own"
+            if option == "by":
+                how = f"their group is {NO_GROUP}"
             chosen.append(
                 f"{missing:,} of {counted(table['sample'].nunique(), 'sample')} have no '{key}':"
                 f" {how}."

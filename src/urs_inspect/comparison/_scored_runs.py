@@ -191,7 +191,9 @@ def runs_of_inspect(
             runs.append(run)
     left_out += first_few(skipped)
     key = refuse_different("keys", ((run.key, run.file) for run in runs))
-    what = f"{choice.scorer}: {key}" if key else choice.scorer
+    what = choice.scorer
+    if key:
+        what = f"{choice.scorer}: {key}"
     if not query.value:
         chosen += _about_choice(choice, key, what, query)
     return TaskRuns(headers[0].eval.task, what, runs, version, dataset)
@@ -294,7 +296,9 @@ def _read_log(
     in_part = [_is_in_part(known, panel) for known in facts]
     rows = []
     for sample, value, lacks in zip(samples, values, in_part, strict=True):
-        raw = None if lacks else value
+        raw = value
+        if lacks:
+            raw = None
         rows.append(row_of(sample.id, raw, sample.metadata or {}, text_of(sample), query))
     table = table_of(pd.DataFrame(rows, dtype=object), scorer, name)
     reducer = _reduce(table, log, samples, scorer, key, left_out)
@@ -434,7 +438,9 @@ def _samples(log: EvalLog, query: Query, left_out: list[str]) -> list[_Sample] |
         facts = sample.metadata or {}
         if any(str(facts.get(key)).endswith(_SHORTENED) for key in keys):
             whole = _whole(log, left_out)
-            return None if whole is None else list(whole.samples or ())
+            if whole is None:
+                return None
+            return list(whole.samples or ())
     return list(summaries)
 
 
@@ -450,7 +456,9 @@ def _values(samples: Sequence[_Sample], choice: _Choice, log: str) -> tuple[list
     key = choice.key or (choice.metric if choice.metric in keys else "")
     if keys and key not in keys:
         one = f"several keys; name one, as in {choice.scorer}:{next(iter(keys))}"
-        problem = f"no key '{key}'" if key else one
+        problem = one
+        if key:
+            problem = f"no key '{key}'"
         raise InputError(
             f"value: scores of '{choice.scorer}' in {log} have {problem}: {choices(keys)}"
         )
@@ -475,7 +483,9 @@ def _is_single(value: Any) -> bool:
 
 def _under(key: str, value: Any) -> Any:
     """What a dictionary has under a key; anything else as it is."""
-    return value.get(key) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return value.get(key)
+    return value
 
 
 def _reduced(
@@ -539,7 +549,9 @@ def row_of(
     """A row as for `table_of`."""
 
     def label(key: str | None) -> str | None:
-        value = metadata.get(key) if key else None
+        value = None
+        if key:
+            value = metadata.get(key)
         if value is None or value == "":
             return None
         if isinstance(value, str):

@@ -162,7 +162,9 @@ def _tolerance(scale: tuple[float, float], within: float | None) -> float:
     if within is not None and within >= half:
         raise InputError(f"within: must be below half of the scale, {half:g}, got {within:g}")
     # A mean over epochs counts as the verdict to which it is nearer.
-    return min(1.0, 0.998 * half) if within is None else within
+    if within is None:
+        return min(1.0, 0.998 * half)
+    return within
 
 
 def signs_of(scores: Floats, scale: tuple[float, float]) -> Floats:

@@ -91,7 +91,9 @@ def addition_lengths(value: object) -> list[int]:
         match = None
         if not isinstance(part, bool):
             match = _PART.fullmatch(str(part).strip())
-        first = int(match[1]) if match else 1
+        first = 1
+        if match:
+            first = int(match[1])
         last = 0
         if match:
             last = int(match[2] or first)

@@ -268,7 +268,9 @@ def _as_published(fields: Fields, mapping: ColumnMap, texts: Iterable[str], labe
     given = [part for part in given if not _is_blank(part)]
     wanted = [part for part in given if mapping.labels.get(label_key(part), "") is not None]
     if not wanted:
-        return f"{label} {shown(given[0])}" if given else f"no {label}"
+        if given:
+            return f"{label} {shown(given[0])}"
+        return f"no {label}"
     fields.values[label] = wanted if isinstance(value, list) else value
     return ""
 
@@ -531,7 +533,9 @@ def _guessed(path: Path, kind: str) -> str:
         guess = guess_columns(kind, read_table(path, ())[0])
     except InputError:
         return ""
-    return f"\n{path}: say what is what: {guess.argument}" if guess.is_needed else ""
+    if guess.is_needed:
+        return f"\n{path}: say what is what: {guess.argument}"
+    return ""
 
 
 _HINT = hint_of("prompt")

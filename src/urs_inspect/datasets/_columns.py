@@ -84,7 +84,9 @@ class ColumnMap:
             return _joined(there)
         if key == LABEL:
             there = [self._named(value) for value in there]
-        return list(there) if several else there[0]
+        if several:
+            return list(there)
+        return there[0]
 
     def _named(self, value: Any) -> Any:
         """A label; a number that only a bound covers becomes the name of the bound."""

@@ -81,7 +81,9 @@ def question_sha256(question: str) -> str:
 
 def outcome_of_text(text: str) -> str:
     """Whether a text is `usable` or `empty`."""
-    return EMPTY if is_blank(text) else USABLE
+    if is_blank(text):
+        return EMPTY
+    return USABLE
 
 
 def gather(items: Iterable[Reference], place: str) -> References:
@@ -160,7 +162,9 @@ def unusable(cases: Iterable[UrsCase], references: References) -> dict[str, list
 
 def named(ids: Sequence[str]) -> str:
     """How many ids, and the first of them."""
-    more = f", and {len(ids) - _MAX_NAMED} more" if len(ids) > _MAX_NAMED else ""
+    more = ""
+    if len(ids) > _MAX_NAMED:
+        more = f", and {len(ids) - _MAX_NAMED} more"
     return f"{len(ids)} ({', '.join(ids[:_MAX_NAMED])}{more})"
 
 

@@ -80,7 +80,9 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
     """
     suffix = path.suffix.lower()
     if suffix not in READABLE:
-        hint = f" (a workbook: {_AS_CSV})" if suffix in _WORKBOOKS else ""
+        hint = ""
+        if suffix in _WORKBOOKS:
+            hint = f" (a workbook: {_AS_CSV})"
         raise InputError(
             f"{path}: cannot read {file_kind(path)}; allowed: {choices(READABLE)}{hint}"
         )
@@ -147,7 +149,9 @@ def parse_json(text: str) -> tuple[Any, str]:
     try:
         return json.loads(text), ""
     except json.JSONDecodeError as error:
-        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        line = ""
+        if error.lineno > 1:
+            line = f"line {error.lineno}, "
         return None, f"not JSON: {error.msg} ({line}column {error.colno})"
     except (ValueError, RecursionError) as error:  # a number too long, brackets too deep
         return None, f"not readable as JSON: {error}"
@@ -266,7 +270,9 @@ def label_key(value: object) -> str:
         return value.strip().lower()
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, (int, float)) else ""
+    if isinstance(value, (int, float)):
+        return f"{value:g}"
+    return ""
 
 
 class _HasId(Protocol):
@@ -299,7 +305,9 @@ class Fault:
 
     def told(self, values: Sequence[str]) -> str:
         """The fault with the values of one or several rows."""
-        start = f"column '{self.column}': " if self.column else ""
+        start = ""
+        if self.column:
+            start = f"column '{self.column}': "
         return f"{start}{self.what.replace(_VALUE, _counted_values(values), 1)}"
 
 
@@ -374,7 +382,9 @@ class Fields:
 
     def optional(self, column: str, default: str = "") -> str:
         """Read a text that may be missing, null or blank; the default replaces it then."""
-        return default if self.blank(column) else self.text(column)
+        if self.blank(column):
+            return default
+        return self.text(column)
 
     def identifier(self, default: str) -> str:
         """Read the column `id`, a text or whole number.
@@ -606,7 +616,9 @@ def _told(path: Path, place: str, faults: Iterable[Fault]) -> str:
 def _places(rows: Sequence[Row]) -> str:
     """Where several rows are: the first three, and how many others."""
     first = choices(row.number for row in rows[:_FIRST_PLACES])
-    more = f" and {len(rows) - _FIRST_PLACES:,} more" if len(rows) > _FIRST_PLACES else ""
+    more = ""
+    if len(rows) > _FIRST_PLACES:
+        more = f" and {len(rows) - _FIRST_PLACES:,} more"
     return f"{rows[0].unit}s {first}{more}"
 
 

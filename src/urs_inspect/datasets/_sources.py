@@ -41,7 +41,9 @@ class PinnedFile:
     @property
     def expected(self) -> str:
         """The hash and its kind, as shown to people."""
-        return f"sha256 {self.sha256}" if self.sha256 else f"git id {self.git_id}"
+        if self.sha256:
+            return f"sha256 {self.sha256}"
+        return f"git id {self.git_id}"
 
 
 PEOPLE = "people"
@@ -89,7 +91,9 @@ def locate(source: PinnedFile) -> Path | None:
                 )
             return path
     path = cache_path(source)
-    return path if path.is_file() and is_pinned(source, path) else None
+    if path.is_file() and is_pinned(source, path):
+        return path
+    return None
 
 
 def is_pinned(source: PinnedFile, path: Path) -> bool:

@@ -99,7 +99,9 @@ def make_lexical(argument: str) -> VectorSimilarity:
         raise InputError(
             f"similarity 'lexical/{argument}'; allowed: lexical, or lexical/<width of the vectors>"
         )
-    width = int(argument) if argument else _WIDTH
+    width = _WIDTH
+    if argument:
+        width = int(argument)
     return LexicalSimilarity(width)
 
 
@@ -196,7 +198,9 @@ class OpenAIEmbeddings:
             )
         address = base_url or os.environ.get("OPENAI_BASE_URL") or ""
         self.model = model
-        at = f"@{address.rstrip('/')}" if address else ""
+        at = ""
+        if address:
+            at = f"@{address.rstrip('/')}"
         self.name = f"openai/{model}{at}"
         self._batch = batch
         self._connections = connections
@@ -375,6 +379,8 @@ class LLMSimilarity:
 def make_llm(argument: str, *, ask: Ask | None = None) -> AskedSimilarity:
     """`llm`, with the option `ask`."""
     if argument or ask is None:
-        given = f"llm/{argument}" if argument else "llm"
+        given = "llm"
+        if argument:
+            given = f"llm/{argument}"
         raise InputError(f"similarity '{given}' needs a model role to ask; allowed: llm")
     return LLMSimilarity(ask)

@@ -154,7 +154,9 @@ class FixedOrder:
     def next(self, pair: Pair, chosen: Sequence[str]) -> Selected | None:
         """The first instruction in the order that is not chosen yet; similarities are not known."""
         left = [name for name in self._orders[frozenset(pair)] if name not in set(chosen)]
-        return Selected(left[0], np.nan, np.nan, np.nan) if left else None
+        if left:
+            return Selected(left[0], np.nan, np.nan, np.nan)
+        return None
 
 
 def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) -> dict[Pair, Mask]:

@@ -188,7 +188,9 @@ def _why(pool: Pool, one: str, other: str) -> str:
     same = sum(bool(mine.strip()) and mine.strip() == theirs.strip() for mine, theirs in answers)
     if same:
         parts.append(f"{same} answered with equal words")
-    return f" ({', '.join(parts)})" if parts else ""
+    if parts:
+        return f" ({', '.join(parts)})"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -230,7 +232,9 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
         text = fields.text(*_TEXT_COLUMNS)
         language = fields.optional("language").strip()
         if not language:
-            language = "zh" if _CHINESE.search(text) else "en"
+            language = "en"
+            if _CHINESE.search(text):
+                language = "zh"
         return PoolItem(
             id=name,
             text=text,
@@ -246,7 +250,9 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
 def _first_of(fields: Fields, columns: Sequence[str]) -> str:
     """The text of the first of some columns that is not blank; empty if there is none."""
     given = [column for column in columns if not fields.blank(column)]
-    return fields.text(given[0]) if given else ""
+    if given:
+        return fields.text(given[0])
+    return ""
 
 
 def draw_seeds(seeds: Sequence[PoolItem], limit: int | None, seed: int) -> list[PoolItem]:

@@ -72,7 +72,9 @@ class SimilaritySpec:
     argument: str
 
     def __str__(self) -> str:
-        return f"{self.name}/{self.argument}" if self.argument else self.name
+        if self.argument:
+            return f"{self.name}/{self.argument}"
+        return self.name
 
 
 _MAKERS: dict[str, str | Maker] = {

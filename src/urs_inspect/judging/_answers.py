@@ -258,7 +258,9 @@ class AnswerJudging:
     def prompt(self, answer: Answer) -> JudgePrompt | JudgeFailure:
         """The prompt about an answer, or why it cannot be judged."""
         case = self._case(answer)
-        return case if isinstance(case, JudgeFailure) else case.prompt
+        if isinstance(case, JudgeFailure):
+            return case
+        return case.prompt
 
     def _case(self, answer: Answer) -> _Case | JudgeFailure:
         """The case of an answer, which may come from a log of any task."""
@@ -347,7 +349,9 @@ class AnswerJudging:
         """Give an empty answer the lowest score, without a judge; `judges` are those of the run."""
         scores = {key: [LOWEST] for key in (FINAL, *self.rubric.intents[case.intent].criteria)}
         stop_reason = case.answer.stop_reason
-        outcome = "no_response_cut_off" if stop_reason in STOPPED_AT_LIMIT else "no_response"
+        outcome = "no_response"
+        if stop_reason in STOPPED_AT_LIMIT:
+            outcome = "no_response_cut_off"
         metadata = {
             "outcome": "no_response_withheld" if stop_reason == "content_filter" else outcome,
             "self_judged": False,

@@ -127,7 +127,9 @@ def build_frame(
     except (TemplateError, ArithmeticError, LookupError, TypeError) as error:
         # Any fault of an expression.
         line = getattr(error, "lineno", None)
-        where = f"{place}, line {line}" if line else place
+        where = place
+        if line:
+            where = f"{place}, line {line}"
         raise InputError(f"{where}: {error}") from error
     for name in needed:
         if MARK.format(name) not in case:

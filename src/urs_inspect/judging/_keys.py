@@ -357,7 +357,9 @@ def _contradiction(
 
 
 def _final(result: object) -> object:
-    return result.final if isinstance(result, _OfParts) else result
+    if isinstance(result, _OfParts):
+        return result.final
+    return result
 
 
 def _differ(one: object, other: object) -> bool:

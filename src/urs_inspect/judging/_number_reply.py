@@ -172,7 +172,9 @@ def _kind(text: str, match: re.Match[str]) -> _Kind:
     if (lead := _ANSWER_LEAD.search(before)) and not (equation and "\n" in lead[0]):
         return "answer"
     stated = equation or _STATEMENT_LEAD.search(before) or _STATEMENT_TAIL.match(text, match.end())
-    return "statement" if stated else "mention"
+    if stated:
+        return "statement"
+    return "mention"
 
 
 def _is_count(text: str, match: re.Match[str], equation: bool) -> bool:

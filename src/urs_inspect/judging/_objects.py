@@ -81,7 +81,9 @@ def spans(text: str, inside_strings: bool = False, max_height: int = MAX_HEIGHT)
     closed: list[Span] = []
     position = 0
     while True:
-        pattern = _BRACE_OR_STRING if stack and not inside_strings else _BRACE
+        pattern = _BRACE
+        if stack and not inside_strings:
+            pattern = _BRACE_OR_STRING
         match = pattern.search(text, position)
         if match is None:
             break

@@ -218,7 +218,9 @@ def unswap(verdict: Shown, first: str) -> str:
         return verdict
     if verdict == "1":
         return first
-    return "b" if first == "a" else "a"
+    if first == "a":
+        return "b"
+    return "a"
 
 
 @dataclass(frozen=True)

@@ -284,7 +284,9 @@ def _rating_frame(lowest: int, highest: int, has_reference: bool) -> Frame:
 
 
 def _without_reference(has_reference: bool) -> dict[str, object]:
-    return {} if has_reference else {"reference": ""}
+    if has_reference:
+        return {}
+    return {"reference": ""}
 
 
 _COMPARISON = {"en": "the comparison, in a few sentences", "zh": "用几句话比较"}
@@ -482,7 +484,9 @@ def pair_calls(
 
     What verdicts are asked for, and the prompt.
     """
-    second = "b" if first == "a" else "a"
+    second = "a"
+    if first == "a":
+        second = "b"
     shown = (facts[f"response_{first}"], facts[f"response_{second}"])
     prompt = facts["prompt"]
     dimensions = tuple(facts.get("dimensions", {}))

@@ -179,7 +179,9 @@ def _number_from_0_to_1(value: object) -> float | JudgeFailure | None:
     if value is None or (isinstance(value, str) and not text.strip("-")):
         return None
     is_number = isinstance(value, (int, float, str)) and not isinstance(value, bool)
-    match = _FROM_0_TO_1.fullmatch(text) if is_number else None
+    match = None
+    if is_number:
+        match = _FROM_0_TO_1.fullmatch(text)
     if match is None and not (is_number and _NUMBER_LIKE.fullmatch(text)):
         return JudgeFailure("not_a_number", f"The score is {shown(value)}, not a number.")
     if match is None or float(match[1]) > 1:

@@ -98,7 +98,9 @@ def _open_injected(text: str, find_injected: FindInjected, decode: bool) -> str:
     last = origins[max(span.end for span in spans)]
     text = text[:first] + _without_braces(text[first:last]) + text[last:]
     # An injected result may sit inside further braces, which show it again once it is open.
-    opened = decoded(text) if decode else text
+    opened = text
+    if decode:
+        opened = decoded(text)
     if find_injected(opened):
         return _without_braces(text)
     return text
@@ -146,7 +148,9 @@ def _plain_character(encoded: str) -> str:
     if encoded[0] == "\\":
         code = int(encoded.lstrip("\\")[1:].strip("{}"), 16)
         is_character = code < 0xD800 or 0xDFFF < code <= 0x10FFFF
-        return chr(code) if is_character else encoded
+        if is_character:
+            return chr(code)
+        return encoded
     if "！" <= encoded <= "～":
         return chr(ord(encoded) - 0xFEE0)
     return encoded.translate(_UPRIGHT)

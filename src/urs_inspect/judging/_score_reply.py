@@ -386,7 +386,9 @@ def _chosen(
     for span in complete:
         if read_reply(text[span.start : span.end], rubric, criteria) == record:
             return span
-    return complete[0] if complete else None
+    if complete:
+        return complete[0]
+    return None
 
 
 def _parts(text: str, rubric: Rubric, keys: set[str]) -> dict[str, str]:

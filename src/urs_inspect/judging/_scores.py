@@ -40,7 +40,9 @@ def last_score(sample: _Scored[_ScoreT], scorer: str) -> _ScoreT | None:
 
 def as_number(value: object) -> float:
     """A number; NaN for anything else."""
-    return float(value) if isinstance(value, (int, float)) else math.nan
+    if isinstance(value, (int, float)):
+        return float(value)
+    return math.nan
 
 
 def as_numbers(value: object) -> dict[str, float]:

@@ -134,7 +134,9 @@ def language_of(text: str, known: str = "") -> str:
     if len(_HAN.findall(text)) > len(words):
         return "zh"
     common = sum(word in _text("common", "en") for word in words)
-    return "en" if words and common >= _COMMON_SHARE * len(words) else ""
+    if words and common >= _COMMON_SHARE * len(words):
+        return "en"
+    return ""
 
 
 @cache
@@ -250,7 +252,9 @@ def _as_markdown(original: Original, _random: Random) -> str | None:
     is_marked = "**" in original.text or any(_without_marker(line) != line for line in lines)
     if heading is None or is_marked or _CODE.search(original.text):
         return None
-    bold = _FIRST_CLAUSE if original.language == "zh" else _FIRST_WORD
+    bold = _FIRST_WORD
+    if original.language == "zh":
+        bold = _FIRST_CLAUSE
     points = [f"## {heading}", ""]
     ended = 0
     for line in lines:

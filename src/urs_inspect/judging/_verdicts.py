@@ -267,7 +267,9 @@ def _entries(text: str, names: Collection[str]) -> list[tuple[str, Any]]:
     for place in broken:
         if place >= end:
             after = _loose_entries(straight[place:])
-            return entries if _names_in(after).isdisjoint(names) else after
+            if _names_in(after).isdisjoint(names):
+                return entries
+            return after
     return entries
 
 
@@ -439,7 +441,9 @@ def _loose_winners(text: str) -> list[str]:
     matches = list(_QUOTED_WINNER.finditer(text)) or list(_BARE_WINNER.finditer(text))
     words = [_value(match, 1) for match in matches]
     is_last = bool(matches) and _CLOSING.fullmatch(text, matches[-1].end())
-    return words[-1:] if is_last else words
+    if is_last:
+        return words[-1:]
+    return words
 
 
 def _value(match: re.Match[str], group: int) -> str:

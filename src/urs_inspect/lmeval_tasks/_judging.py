@@ -272,7 +272,9 @@ def _query(answer: Answer) -> str:
     question = answer.question
     if isinstance(question, str):
         return question
-    return "" if question is None else question.query
+    if question is None:
+        return ""
+    return question.query
 
 
 def samer_evaluator(settings: JudgeSettings) -> AnswerEvaluator:

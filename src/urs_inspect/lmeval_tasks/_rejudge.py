@@ -215,7 +215,9 @@ def _conversation(prompt: str) -> Conversation:
         chat = of_messages(json.loads(prompt))
     except (ValueError, KeyError, TypeError, AttributeError):
         return single(prompt)
-    return chat if chat.turns else single(prompt)
+    if chat.turns:
+        return chat
+    return single(prompt)
 
 
 @click.command()

@@ -190,12 +190,16 @@ def failures(records: Sequence[Record]) -> str:
     if not failed:
         return ""
     left = sum(record.not_asked for record in failed)
-    asked = f" (the judge was not asked for {left} of them)" if left else ""
+    asked = ""
+    if left:
+        asked = f" (the judge was not asked for {left} of them)"
     # Of those that were left out the reason tells more: that judging ended, and why.
     example = next((record for record in failed if record.not_asked), failed[0])
     why = example.why[:_MOST_OF_A_REASON].rstrip(".")
     empty = sum(record.is_empty for record in records)
-    rest = f"; of the others {empty} are empty, with the lowest score" if empty else ""
+    rest = ""
+    if empty:
+        rest = f"; of the others {empty} are empty, with the lowest score"
     return (
         f"{len(failed)} of {len(records)} answers have no score{asked}, so that no mean is about"
         f" them{rest}: {why}."

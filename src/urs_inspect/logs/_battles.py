@@ -203,7 +203,9 @@ def read_vote_list(
             faults.append(f"{path}: {row.place}: {error}")
     if faults:
         first, *others = faults
-        more = f" (and {len(others)} more such faults)" if others else ""
+        more = ""
+        if others:
+            more = f" (and {len(others)} more such faults)"
         raise InputError(f"{first}{more}")
     if left_out:
         say(
@@ -232,7 +234,9 @@ def _named(row: Row, names: VoteColumns) -> Row | None:
 
 def checked_name(value: object, key: str) -> str:
     """The name of a model, refused if it is no text of 1 to 200 printable characters."""
-    name = _name(value) if isinstance(value, str) else ""
+    name = ""
+    if isinstance(value, str):
+        name = _name(value)
     if not name:
         raise InputError(
             f"{key} must be the name of a model, up to {_LONGEST_NAME} printable characters, is"
@@ -243,7 +247,9 @@ def checked_name(value: object, key: str) -> str:
 
 @lru_cache(maxsize=1024)  # many votes are about few models
 def _name(value: str) -> str:
-    return value.strip() if value.isprintable() and len(value) <= _LONGEST_NAME else ""
+    if value.isprintable() and len(value) <= _LONGEST_NAME:
+        return value.strip()
+    return ""
 
 
 def _vote(path: Path, row: Row) -> Vote:
@@ -333,7 +339,9 @@ def _identity(
 
 def _data(row: Row) -> dict[str, Any]:
     data = row.values.get("data")
-    return data if isinstance(data, dict) else {}
+    if isinstance(data, dict):
+        return data
+    return {}
 
 
 def _cluster(path: Path, row: Row) -> str:
@@ -768,7 +776,9 @@ def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
         raise InputError(f"{location}: sample {sample.id}: {error}") from None
     held = sample.metadata.get(BALLOT_KEY)
     ballot: dict[str, Any] = held if isinstance(held, dict) else {}
-    key = f"{ballot.get('id')}/{sample.epoch}" if ballot else ""
+    key = ""
+    if ballot:
+        key = f"{ballot.get('id')}/{sample.epoch}"
     instruction = ballot.get("instruction") or f"of sample {sample.id}"
     return Vote(
         Battle(first, second, outcome, _instruction_cluster(instruction)),

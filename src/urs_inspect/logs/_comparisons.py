@@ -104,5 +104,7 @@ def holds_choices(log: EvalLog, people: bool) -> bool:
 
 def choice_of(sample: EvalSample, people: bool) -> Score | None:
     """The last score of a comparison that people, or judges, gave; None if there is none."""
-    scorer = "human_choice" if people else "pair_choice"
+    scorer = "pair_choice"
+    if people:
+        scorer = "human_choice"
     return last_score(sample, scorer)

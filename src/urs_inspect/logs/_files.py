@@ -55,7 +55,9 @@ def without_checks_of_judges(logs: Sequence[EvalLog], skipped: list[str]) -> lis
         f"{counted(count, 'log')} of {task.removeprefix(PACKAGE)}"
         for task, count in sorted(checks.items())
     ]
-    verb = "checks" if checks.total() == 1 else "check"
+    verb = "check"
+    if checks.total() == 1:
+        verb = "checks"
     skipped.append(f"Left out: {', '.join(named)}, which {verb} the judge.")
     return others
 
@@ -63,7 +65,9 @@ def without_checks_of_judges(logs: Sequence[EvalLog], skipped: list[str]) -> lis
 def reading_command(task: str) -> str:
     """The command that reads the logs of a task, as `urs-inspect report`; empty without one."""
     command = _COMMANDS.get(task)
-    return f"urs-inspect {command}" if command else ""
+    if command:
+        return f"urs-inspect {command}"
+    return ""
 
 
 def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
@@ -74,7 +78,9 @@ def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
     named = []
     for name, count in sorted(Counter(log.eval.task for log in logs).items()):
         command = reading_command(name)
-        them = "it" if count == 1 else "them"
+        them = "them"
+        if count == 1:
+            them = "it"
         group = f"{count} of {name}"
         if command:
             group += f" (`{command}` reads {them})"
@@ -133,7 +139,9 @@ def short_name(file: str) -> str:
 
 def local_path(file: str) -> str:
     """Path of a log, which the harness names by an address where it found it in a directory."""
-    return unquote(urlparse(file).path) if file.startswith("file://") else file
+    if file.startswith("file://"):
+        return unquote(urlparse(file).path)
+    return file
 
 
 _WHEN_READ: ContextVar[Callable[[str], None]] = ContextVar("when_read", default=lambda _file: None)
@@ -373,7 +381,9 @@ def _attempts(logs: Sequence[EvalLog], skipped: list[str]) -> tuple[list[EvalLog
     if retried:
         one, other = map(short_name, retried[0])
         more = len(retried) - 1
-        and_more = f" (and {counted(more, 'more such log')})" if more else ""
+        and_more = ""
+        if more:
+            and_more = f" (and {counted(more, 'more such log')})"
         skipped.append(f"{one} was left out: retried by {other}{and_more}.")
     return finished, list(newest.values())
 
@@ -425,7 +435,9 @@ def _about_unfinished(log: EvalLog) -> str:
     ids = log.eval.dataset.sample_ids
     samples = log.eval.dataset.samples or 0 if ids is None else len(ids)
     wanted = samples * (log.eval.config.epochs or 1)
-    running = "if it is no longer running, " if log.status == "started" else ""
+    running = ""
+    if log.status == "started":
+        running = "if it is no longer running, "
     return (
         f"{short_name(log.location)} of {log.eval.model} was left out: its status is"
         f" '{log.status}', {_done(log):,} of {wanted:,} samples are done; {running}finish it with"
@@ -441,7 +453,9 @@ def _done(log: EvalLog) -> int:
     try:
         samples = read_eval_log_sample_summaries(log.location)
     except Exception:  # a file that was not closed may raise anything
-        return log.results.completed_samples if log.results else 0
+        if log.results:
+            return log.results.completed_samples
+        return 0
     return sum(sample.error is None for sample in samples)
 
 
@@ -495,7 +509,9 @@ def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
             left, right = _distinct_ends(run.file, later[0].file)
             copies.append(f"{left} was left out: {right} is another file of the same run.")
         elif _SHARE * asked >= len(run.questions):
-            are = "is a later run" if len(later) == 1 else "are later runs"
+            are = "are later runs"
+            if len(later) == 1:
+                are = "is a later run"
             replaced.append(
                 f"{short_name(run.file)} of {run.of} was left out: {names} {are} under the same"
                 f" conditions ({counted(asked, 'question')}; {len(run.questions):,} in the one left"
@@ -504,8 +520,12 @@ def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
         else:
             # Who tries something out on a few questions afterwards has not taken back the whole
             # run.
-            were = "was" if len(later) == 1 else "were"
-            are = "it is a later run" if len(later) == 1 else "they are later runs"
+            were = "were"
+            if len(later) == 1:
+                were = "was"
+            are = "they are later runs"
+            if len(later) == 1:
+                are = "it is a later run"
             small.append(
                 f"{names} of {run.of} {were} left out: {are} under the same conditions, but of"
                 f" only {counted(asked, 'question')}; {short_name(run.file)}, which counts, has"

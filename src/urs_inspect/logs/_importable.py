@@ -119,7 +119,9 @@ class _Table:
         options: Sequence[str],
     ) -> Importable:
         """What the file holds, with the command."""
-        verb = "answers" if kind == "answers" else "verdicts"
+        verb = "verdicts"
+        if kind == "answers":
+            verb = "answers"
         parts = ["urs-inspect import", verb, shlex.quote(str(self.path))]
         given = list(options)
         if columns:
@@ -167,7 +169,9 @@ def _pairs(table: _Table) -> Importable | None:
         options.append("--set judge=NAME")
     if sides == _IDS or not table.has("question"):
         options.append("--answers ANSWERS")
-    kind = "votes of people" if people else "verdicts"
+    kind = "verdicts"
+    if people:
+        kind = "votes of people"
     contents = table.counted(*sides) if sides == _MODELS else table.counted()
     if table.has("judge"):
         contents["judges"] = choices(table.different("judge"))
@@ -205,9 +209,13 @@ def _meaning(key: str, given: set[str]) -> str:
         return "none"  # FastChat's mark of a reply that it could not read
     numbers = given - {"-1"}
     if key == "3":
-        return "tie" if numbers <= {"1", "2", "3"} else "?"
+        if numbers <= {"1", "2", "3"}:
+            return "tie"
+        return "?"
     if key == "0":  # which beside 1 alone may as well be the second answer
-        return "tie" if numbers == {"0", "1", "2"} else "?"
+        if numbers == {"0", "1", "2"}:
+            return "tie"
+        return "?"
     return guess_meaning(key)
 
 
@@ -220,7 +228,9 @@ def _scores(table: _Table) -> Importable | None:
         return None
     contents = table.counted("model")
     named = table.has("judge", "score")
-    judges = table.different("judge") if named else []
+    judges = []
+    if named:
+        judges = table.different("judge")
     columns: dict[str, Any] = {}
     read = [table.asked, "model"]
     if named:

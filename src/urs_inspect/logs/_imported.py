@@ -318,7 +318,9 @@ def refuse_twice(keys: Iterable[tuple[str, str, str]], what: str) -> None:
     twice = [key for key, count in Counter(keys).items() if count > 1]
     if twice:
         question, model, judge = twice[0]
-        by = f" by {judge}" if judge else ""
+        by = ""
+        if judge:
+            by = f" by {judge}"
         raise InputError(
             f"{counted(len(twice), what)} in several files, such as of {model}{by} to"
             f" '{question[:60]}'; allowed: one"

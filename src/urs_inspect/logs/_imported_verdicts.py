@@ -162,7 +162,9 @@ def read_scores_file(
     """
     if not judges:
         file.require("judge", "score")
-    columns = [*judges, label] if label else judges
+    columns = judges
+    if label:
+        columns = [*judges, label]
     unknown = [name for name in columns if name not in file.columns]
     if unknown:
         raise InputError(
@@ -178,7 +180,9 @@ def read_scores_file(
             judge = needed_text(fields, "judge").strip()
             given[judge] = score
         values = {judge: value for judge, value in given.items() if value is not None}
-        answer = known.of(fields) if values else None
+        answer = None
+        if values:
+            answer = known.of(fields)
         if answer is None:
             return None
         for judge, value in values.items():

@@ -191,7 +191,9 @@ def _answers(log: EvalLog, judging: Judging) -> list[JudgedAnswer]:
     for sample in log.samples or []:
         facts = sample.metadata or {}
         model = log.eval.model
-        text = sample.output.completion if sample.output.choices else ""
+        text = ""
+        if sample.output.choices:
+            text = sample.output.completion
         if judging.name == RATING_AGREEMENT:  # the model under test is the judge there
             model = str(facts.get("group", ""))
             text = str(facts.get("response", "")).strip()

@@ -63,7 +63,9 @@ def facts_of(log: EvalLog) -> dict[str, str]:
     samer = arguments.get("samer")
     if isinstance(samer, dict):  # an option that differs is named alone
         for name, value in samer.items():
-            fact = "samer" if name == "model" else name
+            fact = name
+            if name == "model":
+                fact = "samer"
             facts[fact] = value
     facts |= _settings_of_first_call(log)
     about = [score.metadata or {} for score in _scores(log)]
@@ -114,7 +116,9 @@ def structured_of(facts: Iterable[Mapping[str, Any]]) -> str | None:
                 asked.add(False)
     if True not in asked:
         return None
-    return "in part" if False in asked else "true"
+    if False in asked:
+        return "in part"
+    return "true"
 
 
 def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
@@ -204,7 +208,9 @@ def _whole(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    return choices(value) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return choices(value)
+    return str(value)
 
 
 def _differing(logs: Sequence[Mapping[str, str]]) -> list[str]:
@@ -229,7 +235,9 @@ def _with(name: str, more: Sequence[str]) -> str:
     if not more:
         return name
     added = ", ".join(more)
-    return f"{name[:-1]}, {added})" if name.endswith(")") else f"{name} ({added})"
+    if name.endswith(")"):
+        return f"{name[:-1]}, {added})"
+    return f"{name} ({added})"
 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:

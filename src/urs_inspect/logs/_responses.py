@@ -205,7 +205,9 @@ def _answers(sample: EvalSample, log: EvalLog) -> dict[str, tuple[str, list[floa
     if log.eval.model == NO_MODEL or ended(sample) or not output.choices or output.error:
         return {}
     tokens = output.choices[0].logprobs
-    probabilities = [token.logprob for token in tokens.content] if tokens else []
+    probabilities = []
+    if tokens:
+        probabilities = [token.logprob for token in tokens.content]
     return {log.eval.model: (output.completion, probabilities)}
 
 

@@ -92,7 +92,9 @@ def usage_of(used: ModelUsage) -> Usage:
     cache_read = used.input_tokens_cache_read or 0
     cache_write = used.input_tokens_cache_write or 0
     sent = used.input_tokens + cache_read + cache_write
-    cost = used.total_cost or 0.0 if _priced(used) else math.nan
+    cost = math.nan
+    if _priced(used):
+        cost = used.total_cost or 0.0
     return Usage(float(sent), float(used.output_tokens), cost)
 
 
@@ -123,7 +125,9 @@ def own_usage(log: EvalLog, models: Used, roles: Used) -> Usage:
     """Usage of the model under test, given that by model and by role."""
     model = log.eval.model
     if model not in chain(*role_models(log).values()):
-        return usage_of(models[model]) if model in models else UNKNOWN
+        if model in models:
+            return usage_of(models[model])
+        return UNKNOWN
     # Usage of a model that has a role as well is counted once for both.
     return _usage_of_all(models) - _usage_of_all(roles)
 
@@ -137,7 +141,9 @@ def usage_of_judges(judges: Sequence[str], models: Used, judging: ModelUsage) ->
     used = usage_of(judging)
     # inspect-ai adds up the costs that it knows, which of a panel may be some only.
     known = all(_priced(models[judge]) for judge in judges if judge in models)
-    return used if known else replace(used, cost=math.nan)
+    if known:
+        return used
+    return replace(used, cost=math.nan)
 
 
 def usage_by_judge(
@@ -156,7 +162,9 @@ def usage_by_judge(
     total = sum(parts.values(), NOTHING)
     same_sent = math.isclose(total.sent, together.sent, abs_tol=0.5)
     same_received = math.isclose(total.received, together.received, abs_tol=0.5)
-    return parts if same_sent and same_received else None
+    if same_sent and same_received:
+        return parts
+    return None
 
 
 def _priced(used: ModelUsage) -> bool:

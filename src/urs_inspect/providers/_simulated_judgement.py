@@ -199,7 +199,9 @@ def in_schema(text: str, schema: JSONSchema) -> str:
 def key_in(prompt: str) -> dict[str, str]:
     """The entry that a prompt asks for in the record; nothing if it asks for no key."""
     asked = _KEY.findall(prompt)
-    return {KEY: asked[-1]} if asked else {}
+    if asked:
+        return {KEY: asked[-1]}
+    return {}
 
 
 def between(text: str, tag: str) -> str:
@@ -263,7 +265,9 @@ def _verdicts(
     for name, example in examples.items():
         chance, other_chance = (_chance(instructions, name, asked, one) for one in responses)
         lead = plain + noise * (chance - other_chance)
-        winner = "1" if lead > 0 else "2"
+        winner = "2"
+        if lead > 0:
+            winner = "1"
         if example["winner"] == WINNER and abs(lead) < _EVEN:
             winner = "tie"
         verdicts[name] = {"comparison": why, "winner": winner}

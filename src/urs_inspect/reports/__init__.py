@@ -13,6 +13,8 @@ __all__ = ["Report", "ReportKind", "Section", "Table", "number"]
 def __getattr__(name: str) -> Any:
     # Loaded on use: tables need pandas, which other modules of this package do without.
     if name in __all__:
-        module = "_texts" if name == "number" else "layout._tables"
+        module = "layout._tables"
+        if name == "number":
+            module = "_texts"
         return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -66,14 +66,18 @@ def decimals(width: float) -> int:
     """Decimals with which means are written on a scale of some width: 3, 2 or 1."""
     if width <= _SMALL:
         return 3
-    return 2 if width <= _MEDIUM else 1
+    if width <= _MEDIUM:
+        return 2
+    return 1
 
 
 def p_value(value: float | None) -> str:
     """A p-value as text: `0.042`, `<0.001`, or a dash if it is not known."""
     if value is None or math.isnan(value):
         return DASH
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
+    if value < 0.001:
+        return "<0.001"
+    return f"{value:.3f}"
 
 
 def share(value: float) -> str:
@@ -84,7 +88,9 @@ def share(value: float) -> str:
         return DASH
     if 0 < value < 0.005:
         return "<1%"
-    return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"
+    if 0.995 <= value < 1:
+        return ">99%"
+    return f"{value:.0%}"
 
 
 def rating_text(value: Estimate | float) -> str:
@@ -96,7 +102,9 @@ def rating_text(value: Estimate | float) -> str:
 
 def count(value: float) -> str:
     """A count, or that it is not known."""
-    return UNKNOWN if math.isnan(value) else f"{value:,.0f}"
+    if math.isnan(value):
+        return UNKNOWN
+    return f"{value:,.0f}"
 
 
 def money(dollars: float) -> str:
@@ -113,14 +121,14 @@ def duration(seconds: float) -> str:
     if math.isnan(seconds):
         return UNKNOWN
     if seconds < 60:
-        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+        if seconds >= 10:
+            return f"{seconds:.0f} s"
+        return f"{seconds:.1f} s"
     whole = round(seconds)
     minutes = round(seconds / 60)
-    return (
-        f"{whole // 60} min {whole % 60} s"
-        if whole < 3600
-        else f"{minutes // 60:,} h {minutes % 60} min"
-    )
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{minutes // 60:,} h {minutes % 60} min"
 
 
 def listed(

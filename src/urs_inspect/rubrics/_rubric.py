@@ -363,7 +363,9 @@ def _overlay(base: dict[str, Any], path: Path) -> dict[str, Any]:
                 "frame": _read_text(frame, f"{path}: languages.{code}.frame"),
                 "frame_source": frame.name,
             }
-    return _merge(base, user) if extends == "urs" else user
+    if extends == "urs":
+        return _merge(base, user)
+    return user
 
 
 def _only(base: dict[str, Any], codes: Sequence[object], path: Path) -> dict[str, Any]:

@@ -101,7 +101,9 @@ def annotate_pair(
 
 
 async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> str | JudgeFailure:
-    role = CLASSIFIER if CLASSIFIER in model_roles() else GRADER
+    role = GRADER
+    if CLASSIFIER in model_roles():
+        role = CLASSIFIER
     _one_model(role)
     asked = scenario_prompt(prompt)
     scenarios = tuple(load_taxonomy().scenarios)

@@ -200,7 +200,9 @@ def annotated_pair() -> Scorer:
                 },
             )
         other = bool(facts.get("scenario")) and facts["scenario"] != scenario
-        agrees = winner == label if label else None
+        agrees = None
+        if label:
+            agrees = winner == label
         kept = agrees is not False and not other
         return Score(
             value={"kept": float(kept), "agrees": math.nan if agrees is None else float(agrees)},

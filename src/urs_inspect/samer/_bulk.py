@@ -201,7 +201,9 @@ async def score_file(
     ) as partial:
         resumed = partial.done
         progress(partial.done)
-        stopping = frozenset[str]() if keep_failures else _UNANSWERED
+        stopping = _UNANSWERED
+        if keep_failures:
+            stopping = frozenset[str]()
         unanswered: list[EngineFailure] = []
         async with aclosing(
             _evaluated(engine, _rows_to_do(source.path, partial), block, ahead, stopping)
@@ -348,7 +350,9 @@ def _report(results: PartialResults, resumed: int) -> BulkReport:
             mode = str(result["failure"]).partition(":")[0]
             failures[mode] += 1
             continue
-        score = "overall" if "overall" in result else REWARD
+        score = REWARD
+        if "overall" in result:
+            score = "overall"
         total += result[score]
         scored += 1
         counts.update(name for name in _FLAGS if result.get(name))

@@ -168,7 +168,9 @@ def difference(header: Mapping[str, Any], kept: Mapping[str, Any]) -> str:
     other = [key for key in {**expected, **kept} if not _same(expected.get(key), kept.get(key))]
     if signs := [_MODEL[key] for key in other if key in _MODEL]:
         return f"another model at {kept.get('model')}: {' and '.join(signs)}"
-    return f"another {other[0]}" if other else ""
+    if other:
+        return f"another {other[0]}"
+    return ""
 
 
 def _text(content: Any) -> str:

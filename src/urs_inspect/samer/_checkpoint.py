@@ -239,9 +239,10 @@ _SETTLED = 2.0  # seconds after which a change of a file is sure to show in its 
 def cache_folder() -> Path:
     """`samer` in the package's cache directory: `URS_INSPECT_CACHE_DIR`, or the platform's own."""
     chosen = os.environ.get("URS_INSPECT_CACHE_DIR")
-    cache = (
-        Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("urs_inspect"))
-    )
+    if chosen:
+        cache = Path(chosen).expanduser()
+    else:
+        cache = Path(platformdirs.user_cache_dir("urs_inspect"))
     return cache / "samer"
 
 

@@ -109,7 +109,9 @@ def open_model(folder: str | Path, description: str | None = None) -> Checkpoint
 def _opened(report: Report) -> Checkpoint:
     if report.checkpoint is None:
         rest = len(report.errors) - 1
-        more = f" (and {rest} more; see `urs-inspect samer check`)" if rest else ""
+        more = ""
+        if rest:
+            more = f" (and {rest} more; see `urs-inspect samer check`)"
         raise InputError(report.errors[0] + more)
     return report.checkpoint
 
@@ -137,7 +139,9 @@ def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = F
     if folder.is_dir():
         _check_folder(report, folder, heads, values)
     else:
-        expected = "a SaMer checkpoint" if heads else "a Llama"
+        expected = "a Llama"
+        if heads:
+            expected = "a SaMer checkpoint"
         report.errors.append(f"{folder}: no such folder; expected {expected}")
     return report
 
@@ -366,11 +370,9 @@ def _further_errors(
     further = [name for name in shapes if name not in known and not ignored.search(name)]
     if not further:
         return
-    code = (
-        " and config.json names code of its own (auto_map), which is never run"
-        if "auto_map" in config
-        else ""
-    )
+    code = ""
+    if "auto_map" in config:
+        code = " and config.json names code of its own (auto_map), which is never run"
     number = "1 tensor" if len(further) == 1 else f"{len(further)} tensors"
     yield (
         f"{number} that the plain model does not have: {shortened_list(further)}{code}; "

@@ -43,7 +43,9 @@ class Judgement:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of what is scored: the taxonomy's dimensions, or a reward model's outputs."""
-        return load_taxonomy().dimensions if self.reward is None else self.reward.names
+        if self.reward is None:
+            return load_taxonomy().dimensions
+        return self.reward.names
 
     @property
     def leading(self) -> list[tuple[str, float, float]]:

@@ -56,7 +56,9 @@ class SamerPair:
         a, b = self.numbers(name)
         if a == b:
             return "tie"
-        return "a" if a > b else "b"
+        if a > b:
+            return "a"
+        return "b"
 
     def table(self, names: Sequence[str]) -> str:
         """The verdicts with their numbers, as a list in Markdown."""

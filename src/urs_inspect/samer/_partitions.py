@@ -197,9 +197,10 @@ class Scorer:
             else:
                 report = asdict(self.score(rows, out, wait=_WAIT, ahead=1))
         except Exception as problem:
-            error = (
-                str(problem) if isinstance(problem, InputError) else one_line(problem, named=True)
-            )
+            if isinstance(problem, InputError):
+                error = str(problem)
+            else:
+                error = one_line(problem, named=True)
         ends_all = stops and bool(error)
         return {"result": [json.dumps((str(source), report, error, ends_all))]}
 

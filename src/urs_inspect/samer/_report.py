@@ -80,7 +80,9 @@ def _dimensions(sample: EvalSample) -> dict[str, float]:
         for name, value in given.items()
         if _is_number(value) and not math.isnan(value)
     }
-    return known if "overall" in known else {}
+    if "overall" in known:
+        return known
+    return {}
 
 
 def read_weights(logs: Iterable[EvalLog]) -> list[ScenarioWeights]:

@@ -71,7 +71,9 @@ class Output(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, value: Any) -> Any:
-        return {"name": value} if isinstance(value, str) else value
+        if isinstance(value, str):
+            return {"name": value}
+        return value
 
 
 class Description(BaseModel):

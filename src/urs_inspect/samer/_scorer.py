@@ -103,7 +103,9 @@ def samer_report(headline: str = OVERALL) -> Metric:
         frame[headline] = [number_of(score, headline) for score in scores]
         scored = frame.dropna(subset=[headline])
         samples = scored.groupby("sample", sort=False)
-        scale = SCALE if headline == OVERALL else None
+        scale = None
+        if headline == OVERALL:
+            scale = SCALE
         clusters = samples["cluster"].first().tolist()
         rows = interval_rows(headline, samples[headline].mean().tolist(), scale, clusters)
         if headline == REWARD:

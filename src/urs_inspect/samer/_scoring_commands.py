@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 def say(text: str, *, label: str = "", style: str = "", err: bool = False) -> None:
     """Print a text as it is, without markup or wrapping, after a label in a style."""
-    line = f"[{style}]{escape(label)}[/] " if style else label
+    line = label
+    if style:
+        line = f"[{style}]{escape(label)}[/] "
     Console(stderr=err).print(f"{line}{escape(text)}", highlight=False, soft_wrap=True)
 
 
@@ -268,7 +270,9 @@ def _silence() -> Iterator[Console]:
 
 def _print_summary(report: "BulkReport", out: Path) -> None:
     failed = sum(report.failures.values())
-    mean = f"; mean {report.mean_overall:.3f}" if failed < report.rows else ""
+    mean = ""
+    if failed < report.rows:
+        mean = f"; mean {report.mean_overall:.3f}"
     say(f"{report.rows:,} rows in {out}{mean}", err=True)
     if report.resumed:
         say(f"{report.resumed:,} of them were there from an earlier start", err=True)
@@ -357,7 +361,9 @@ def _print_weights(by_scenario: "list[ScenarioWeights]") -> None:
             f"{name} {model.get(name, 'not given')}"
             for name in dict.fromkeys(["model", "weights_at", *names])
         ]
-        heading = ", ".join(shown) if model else "model not given"
+        heading = "model not given"
+        if model:
+            heading = ", ".join(shown)
         say("", label=f"Mean weight in %, the largest first: {heading}", style="italic")
         cells = []
         for row in rows:

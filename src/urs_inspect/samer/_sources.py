@@ -134,7 +134,9 @@ def _rating(record: Record, column: str) -> float | None:
         number = float(value)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    if math.isfinite(number):
+        return number
+    return None
 
 
 def _number(record: Record, column: str) -> float:
@@ -204,7 +206,9 @@ def _safer_or_better(record: Record) -> Preference:
         if not isinstance(value, bool):
             raise InputError(f"'is_response_{side}_safe' must be true or false, is {_shown(value)}")
     if safe[0] != safe[1]:
-        return "a" if safe[0] else "b"
+        if safe[0]:
+            return "a"
+        return "b"
     return _coded("better_response_id", {0: "a", 1: "b"}, number=True)(record) or "tie"
 
 

@@ -99,7 +99,9 @@ def _embed(source: Path, out: Path, spec: str) -> None:
     # It keeps vectors that cost something until the partition is whole.
     work = out.with_name(f".{out.stem}.partial")
     work.mkdir(exist_ok=True)
-    kept = VectorCache(similarity.name, work) if similarity.costly else None
+    kept = None
+    if similarity.costly:
+        kept = VectorCache(similarity.name, work)
     columns = [cached_vectors(similarity, column, kept) for column in texts.values()]
     # If all texts of a column are blank, it has no width.
     blank = np.zeros_like(columns[0])
@@ -118,11 +120,10 @@ def _texts(source: Path) -> dict[str, list[str]]:
     import pandas as pd
 
     try:
-        frame = (
-            pd.read_parquet(source)
-            if source.suffix == ".parquet"
-            else pd.read_json(source, lines=True, dtype=False)
-        )
+        if source.suffix == ".parquet":
+            frame = pd.read_parquet(source)
+        else:
+            frame = pd.read_json(source, lines=True, dtype=False)
         names = ["id", "instruction", *frame.columns.drop(["id", "instruction"])]
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise InputError(
@@ -174,7 +175,9 @@ def select_partitions(
     if ray:
         as_actor = import_module("ray").remote(num_cpus=1, max_restarts=3, max_task_retries=3)
         start = as_actor(_Worker).remote
-    count = min(workers, len(full)) if ray else 1
+    count = 1
+    if ray:
+        count = min(workers, len(full))
     held = [start(list(full)[place::count], options) for place in range(count)]
 
     def ask(name: str, *args: Any) -> list[Any]:

@@ -133,4 +133,6 @@ def crossval_cell() -> Scorer:
 
 def _short_first(name: str) -> str:
     provider, _, rest = name.rpartition("/")
-    return f"{rest} ({provider})" if provider and rest else name
+    if provider and rest:
+        return f"{rest} ({provider})"
+    return name

@@ -92,7 +92,9 @@ def intent_judge(
         chosen = bound or [get_model()]
         if (not bound or tested in map(str, chosen)) and tested not in warned:
             warned.add(tested)
-            whose = "it is a model with" if bound else "no model has"
+            whose = "no model has"
+            if bound:
+                whose = "it is a model with"
             logger.warning(
                 f"{tested} JUDGES ITS OWN ANSWERS, because {whose} the role '{role}'; every score"
                 f" is marked self_judged. Name another judge with --model-role {role}=<model>."
@@ -101,7 +103,9 @@ def intent_judge(
 
     async def score(state: TaskState, target: Target) -> Score:
         tested = str(state.model)
-        earlier = _earlier_score(state) if only_unscored else None
+        earlier = None
+        if only_unscored:
+            earlier = _earlier_score(state)
         if earlier is not None:
             judge.refuse_other_judging(earlier, state, target, judges(tested))
             if isinstance(earlier.value, dict):
@@ -285,7 +289,9 @@ def judge_of(
 
     async def call_by_schema(schema: Schema | None, messages: Sequence[Message]) -> Reply:
         output, facts = await calls.generate(model, chat_messages(messages), config, schema)
-        stop_reason = output.stop_reason if output.choices else "unknown"
+        stop_reason = "unknown"
+        if output.choices:
+            stop_reason = output.stop_reason
         return Reply(
             output.completion, stop_reason, output.error or "", facts.sent, facts.structured
         )
@@ -299,7 +305,9 @@ def _judge_config(model: Model, temperature: float | None, cache: bool) -> Gener
     """How a judge is called; its role may set a temperature of its own."""
     # Without a role the judge is the model under test, whose own temperature is meant for its
     # answers.
-    own = model.config.temperature if model.role else None
+    own = None
+    if model.role:
+        own = model.config.temperature
     return GenerateConfig(
         temperature=temperature if own is None else own, cache=True if cache else None
     )

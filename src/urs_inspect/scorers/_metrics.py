@@ -28,7 +28,9 @@ HEADLINE = HeadlineMetric(scorer="intent_judge", metric=FINAL)
 
 def scale_of_scorer(scorer: str) -> tuple[float, float] | None:
     """The lowest and highest score of a scorer, where it is one of URS; else None."""
-    return SCALE if scorer == HEADLINE.scorer else None
+    if scorer == HEADLINE.scorer:
+        return SCALE
+    return None
 
 
 _UNKNOWN = "unknown"

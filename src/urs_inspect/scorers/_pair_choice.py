@@ -227,7 +227,9 @@ def human_choice(votes: Paths) -> Scorer:
         if majority is None and facts.get("previous", {}).get("judges") == ["human"]:
             return _earlier(ballot, facts["previous"])
         if majority is None or math.isnan(majority.outcome):
-            why = "Nobody voted." if majority is None else "Everybody who voted could not tell."
+            why = "Everybody who voted could not tell."
+            if majority is None:
+                why = "Nobody voted."
             return _made(ballot, math.nan, {"judges": ["human"], "outcome": AWAITING}, why)
         counts = dict(zip(("a", "tie", "b"), majority.counts, strict=True))
         listed = ", ".join(f"{name}: {count}" for name, count in counts.items())
@@ -281,7 +283,9 @@ def _earlier(ballot: Ballot, facts: Mapping[str, Any]) -> Score:
     kept = {key: facts[key] for key in _KEPT if key in facts}
     judged = "judged"
     if math.isnan(outcome):
-        judged = AWAITING if facts.get("judges") == ["human"] else "unread"
+        judged = "unread"
+        if facts.get("judges") == ["human"]:
+            judged = AWAITING
     known = {**kept, "previous": True, "outcome": judged}
     return _made(ballot, outcome, known, "Taken over from the earlier run.")
 

@@ -147,7 +147,9 @@ def items_of(scores: Sequence[SampleScore], name: str | None = OVERALL) -> Verdi
     None if there are none.
     """
     items = judged_items(scores, dimensions=name is None)
-    return None if items is None else items.verdicts
+    if items is None:
+        return None
+    return items.verdicts
 
 
 def baseline_of(kind: str, items: JudgedItems) -> Codes:

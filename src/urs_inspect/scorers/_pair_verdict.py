@@ -51,7 +51,9 @@ def explain_pair(
         parts += ["### What could not be read", "\n".join(failures)]
     replies = [reading for reading in readings if reading.reply.strip()]
     for reading in replies:
-        other = "b" if reading.first == "a" else "a"
+        other = "a"
+        if reading.first == "a":
+            other = "b"
         parts.append(f"### {_what(reading)}: response 1 is {reading.first}, response 2 is {other}")
         parts.append(_words(reading, _MAX_WORDS // len(replies)))
     return "\n\n".join(parts)
@@ -105,11 +107,9 @@ def _words(reading: PairReading, most: int) -> str:
         longest = max(map(len, _TICKS.findall(cut)), default=0)
         fence = "`" * max(3, longest + 1)
         cut = f"{fence}\n{cut}\n{fence}"
-    note = (
-        f"\n\n(Cut after {most:,} of {whole:,} characters; the rest is in the messages.)"
-        if whole > most
-        else ""
-    )
+    note = ""
+    if whole > most:
+        note = f"\n\n(Cut after {most:,} of {whole:,} characters; the rest is in the messages.)"
     return f"{cut}{note}"
 
 
@@ -138,7 +138,9 @@ def _comparisons(reply: str) -> str | None:
         lines.append(f"- **{head}.** {comparison}".rstrip())
     listed = "\n".join(lines)
     before = reply[:start].strip().removesuffix("```json").removesuffix("```").strip()
-    return f"{before}\n\n{listed}" if before else listed
+    if before:
+        return f"{before}\n\n{listed}"
+    return listed
 
 
 def _line(value: object) -> str:

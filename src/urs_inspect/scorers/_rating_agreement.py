@@ -183,7 +183,9 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
         facts = state.metadata
         read = read_rating_output(state.output, loaded, facts, scale)
         result = read.result
-        failed = result if isinstance(result, JudgeFailure) else None
+        failed = None
+        if isinstance(result, JudgeFailure):
+            failed = result
         counts = _reply_counts(str(state.model), read, state)
         for warning in watch.note(counts):
             logger.warning(warning)
@@ -217,7 +219,9 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
 
 def _reply_counts(judge: str, read: Read[Any], state: TaskState) -> dict[str, Any]:
     counts = {**read.marks, "asked_again": bool(state.store.get(ASKED_AGAIN, False))}
-    replies = [SimpleNamespace(**counts)] if state.output.completion else []
+    replies = []
+    if state.output.completion:
+        replies = [SimpleNamespace(**counts)]
     return {**counts, BY_JUDGE: counts_of(judge, replies)}
 
 

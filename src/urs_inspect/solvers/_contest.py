@@ -240,7 +240,9 @@ async def _judge_by_models(
     calls: list[PairCall] = []
     for model in models_with(GRADER):
         # A judge's role may set a temperature of its own.
-        temperature = 0 if model.config.temperature is None else None
+        temperature = None
+        if model.config.temperature is None:
+            temperature = 0
         config = GenerateConfig(temperature=temperature)
         for first in firsts:
             prompt = _prompt(ballot, first, language)

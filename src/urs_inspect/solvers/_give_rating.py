@@ -50,7 +50,9 @@ def load_named_rubric(name: str | None) -> Rubric | None:
 
     None for none, `urs` for the built-in one, else the path of a file laid over it.
     """
-    return None if name is None else load_rubric(None if name == URS_RUBRIC else name)
+    if name is None:
+        return None
+    return load_rubric(None if name == URS_RUBRIC else name)
 
 
 def scale_of(rubric: Rubric | None, lowest: int, highest: int) -> tuple[int, int]:
@@ -67,7 +69,9 @@ def read_rating_output(
 
     `facts` are of the sample.
     """
-    stop_reason = output.stop_reason if output.choices else "unknown"
+    stop_reason = "unknown"
+    if output.choices:
+        stop_reason = output.stop_reason
     failure = stopped(stop_reason, output.error or "")
     if failure is not None:
         return Read(failure, False)

@@ -125,7 +125,9 @@ def http_status(error: BaseException) -> int | None:
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):  # of AWS
         status = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-        return status if isinstance(status, int) else None
+        if isinstance(status, int):
+            return status
+        return None
     if error.__cause__ is None:
         return None
     return http_status(error.__cause__)

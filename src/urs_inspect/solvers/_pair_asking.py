@@ -84,7 +84,9 @@ async def _ask_pair(call: PairCall, judge_calls: JudgeCalls) -> PairReply:
     )
 
     def reply_of(output: ModelOutput) -> PairReply:
-        stop_reason = output.stop_reason if output.choices else "error"
+        stop_reason = "error"
+        if output.choices:
+            stop_reason = output.stop_reason
         return kept(output.completion, stop_reason, (output.error or "")[:MAX_DETAIL])
 
     asking = judge_calls.generate_keyed(

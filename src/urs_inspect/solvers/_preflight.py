@@ -273,18 +273,18 @@ async def _tiny_reply(model: Model, by_schema: bool) -> ModelOutput | Exception:
             )
         except Exception as raised:  # whatever a provider's client raises
             return raised
-        return result[0] if isinstance(result, tuple) else result
+        if isinstance(result, tuple):
+            return result[0]
+        return result
     return TimeoutError(f"no reply within {_WAIT_S:g} seconds")
 
 
 def _why_not_structured(reply: ModelOutput | Exception) -> str | None:
     """Why a judge is not asked by a schema; None if its server follows one, or may do so."""
     if isinstance(reply, ModelOutput):
-        return (
-            None
-            if follows_schema(reply)
-            else "the server took a schema, and the reply did not keep to it"
-        )
+        if follows_schema(reply):
+            return None
+        return "the server took a schema, and the reply did not keep to it"
     if http_status(reply) in BAD_REQUEST and refusal_of(reply) is None:
         return f"the server refused a schema: {describe_error(reply).rstrip('.')}"
     return None

@@ -14,7 +14,9 @@ MODEL_JUDGE = "model"
 def bound_models(role: str) -> list[Model]:
     """The models with a role, in the order of the command line; empty if there is none."""
     models = model_roles().get(role, [])
-    return models if isinstance(models, list) else [models]
+    if isinstance(models, list):
+        return models
+    return [models]
 
 
 def models_with(role: str) -> list[Model]:
@@ -46,7 +48,9 @@ def judge_model(*, baselines: bool = True) -> Model:
     """
     model = get_model()
     if is_none(model):
-        instead = f", or -T judge={BASELINE_PREFIX}longest" if baselines else ""
+        instead = ""
+        if baselines:
+            instead = f", or -T judge={BASELINE_PREFIX}longest"
         raise InputError(f"--model none cannot judge; name a model{instead}")
     return model
 

@@ -175,7 +175,9 @@ def student_interval(
         return Estimate(math.nan, math.nan, math.nan, 0, 0, level, rounds=0)
     mean = math.fsum(values) / n
     groups = n if clusters is None else len(set(clusters))
-    error = standard_error(values, clusters) if groups > 1 else math.nan
+    error = math.nan
+    if groups > 1:
+        error = standard_error(values, clusters)
     return student_estimate(mean, error, n, groups, level)
 
 

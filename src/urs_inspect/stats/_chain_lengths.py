@@ -36,7 +36,9 @@ def accuracy(trials: Collection[Trial]) -> Estimate:
         by_chain[trial.chain].append(trial.right)
     shares = [sum(answers) / len(answers) for answers in by_chain.values()]
     chains = len(shares)
-    share = sum(shares) / chains if chains else 0.0
+    share = 0.0
+    if chains:
+        share = sum(shares) / chains
     return wilson_interval(share, chains)
 
 

@@ -437,7 +437,9 @@ def correlate_means(
     noise_y = _noise(second.draws)
     [r] = _corrected(x, y).tolist()
     draws = _corrected(drawn_x, drawn_y, 2 * noise_x, 2 * noise_y)
-    moved = clusters if len(draws) > 1 else 1
+    moved = 1
+    if len(draws) > 1:
+        moved = clusters
     [pearson] = estimates([r], draws[:, None], [points], [moved], how, expanded=False)
     if not math.isnan(pearson.low):
         pearson = replace(pearson, low=min(pearson.low, r), high=max(pearson.high, r))

@@ -127,7 +127,9 @@ def bootstrap_means(
         weights, over the questions that have a value.
     """
     # Weights differ within a cluster; without them a cluster is as good as one question.
-    merged = clusters if reweight is None else None
+    merged = None
+    if reweight is None:
+        merged = clusters
     units = questions
     if merged is not None:
         units = int(merged.max(initial=-1)) + 1

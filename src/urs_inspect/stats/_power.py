@@ -260,7 +260,9 @@ def passing_margin(half: float, error: float, clusters: int, *, equivalent: bool
     """The margin that equals pass with power `POWER`, the inverse of `pass_power`."""
     from scipy.special import stdtrit
 
-    chance = (1 + POWER) / 2 if equivalent else POWER
+    chance = POWER
+    if equivalent:
+        chance = (1 + POWER) / 2
     quantile = float(stdtrit(clusters - 1, chance))
     return half + quantile * error
 

@@ -37,7 +37,9 @@ def slope_through_origin(
     followed = np.asarray(y, dtype=float)
     square = float(given @ given)
     groups = len(set(clusters))
-    slope = float(given @ followed) / square if square else math.nan
+    slope = math.nan
+    if square:
+        slope = float(given @ followed) / square
     error = math.nan
     if square and groups >= fewest_clusters(level):
         sums = np.bincount(number_clusters(clusters), weights=given * (followed - slope * given))

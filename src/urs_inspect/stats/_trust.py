@@ -53,7 +53,9 @@ class Shown:
     def needed(self) -> int | None:
         """How many labels are likely to pass the test that failed; None if too many."""
         enough = np.flatnonzero(self.chance(np.arange(_MOST_LABELS)) >= _POWER)
-        return int(enough[0]) if len(enough) else None
+        if len(enough):
+            return int(enough[0])
+        return None
 
 
 def find_shown(
@@ -106,7 +108,9 @@ def _rules(signs: Floats, spare: Integers) -> Iterator[Integers]:
         spare_of_judge = spare[: int(labels) + 1]
         disagreements = min(spare_of_judge.max(), _DISAGREEMENTS)
         number = np.argmax(spare_of_judge >= disagreements)  # 0 if no number of labels is enough
-        strictest = number / labels if number else 1.0
+        strictest = 1.0
+        if number:
+            strictest = number / labels
         shares = np.linspace(strictest, 1, _STEPS)
         thresholds = np.quantile(scored, 1 - shares, method="lower")
         for threshold in np.unique(thresholds)[::-1]:

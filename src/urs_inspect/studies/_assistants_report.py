@@ -198,7 +198,9 @@ class Comparison:
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """Every two of them on these questions; none without a question."""
-        return self.compared.comparisons[ALL] if self.common else ()
+        if self.common:
+            return self.compared.comparisons[ALL]
+        return ()
 
 
 def compare_assistants(
@@ -320,7 +322,9 @@ def report_assistants(
     for cases, title in _TITLES.items():
         same = [one for one in enumerate(comparisons, start=1) if one[1].cases == cases]
         for place, (key, found) in enumerate(same, start=1):
-            number_of = f", {place} of {len(same)}" if len(same) > 1 else ""
+            number_of = ""
+            if len(same) > 1:
+                number_of = f", {place} of {len(same)}"
             sections += _sections(found, key, title + number_of)
         if same and cases in _PUBLISHED:
             sections.append(published_section(_PUBLISHED[cases], judged=True))

@@ -105,7 +105,9 @@ def urs_assistants(
     loaded = load_rubric(None, prompt)
     asked_of = AssistantOptions.model_validate(assistant)
     answer = _solver(asked_of)
-    usual = "translation" if asked_of.kind == "translator" else "factual"
+    usual = "factual"
+    if asked_of.kind == "translator":
+        usual = "translation"
     kind = usual if cases is None else _kind(cases)
     intents = _INTENTS.get(kind, ALL)
     chosen = choose_cases(loaded, dataset, language, intents, seed=seed, references=references)

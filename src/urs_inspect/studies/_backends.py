@@ -367,4 +367,6 @@ def _language(order: str, text: str) -> str:
             if pattern.search(part):
                 return name
     mostly_latin = len(_LATIN.findall(text)) > len(_WIDE_CHARACTER.findall(text))
-    return "Chinese" if mostly_latin else "English"
+    if mostly_latin:
+        return "Chinese"
+    return "English"

@@ -209,7 +209,9 @@ def _text(value: object) -> str | None:
     """A text, or a number as it is written: the answer to a sum may be one."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return json.dumps(value)
-    return value.strip() if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value.strip()
+    return None
 
 
 def _refusal(

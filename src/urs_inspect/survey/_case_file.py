@@ -138,7 +138,9 @@ def _no_formula(cell: str) -> str:
 def shortened(text: str, most: int) -> str:
     """A text on one line, with an ellipsis in place of what is beyond the most characters."""
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    if len(line) <= most:
+        return line
+    return f"{line[: most - 1]}…"
 
 
 def removed_csv(removed: Mapping[str, Iterable[str]]) -> str:

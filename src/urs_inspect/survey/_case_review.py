@@ -141,11 +141,10 @@ def case_review(
         calls.begin(state)
         facts = state.metadata
         spoken = judge_language or str(facts["language"])
-        language = (
-            spoken
-            if spoken in REVIEW_LANGUAGES and spoken in loaded.languages
-            else REVIEW_LANGUAGES[0]
-        )
+        if spoken in REVIEW_LANGUAGES and spoken in loaded.languages:
+            language = spoken
+        else:
+            language = REVIEW_LANGUAGES[0]
         conversation = asked(state)
         question = ""
         if conversation is not None:
@@ -181,7 +180,9 @@ def the_judge() -> Model:
     """The one model with the role `grader`; `InputError` if there is none, or more than one."""
     bound = bound_models(GRADER)
     if len(bound) != 1:
-        how = f"has {len(bound)} models" if bound else "has no model"
+        how = "has no model"
+        if bound:
+            how = f"has {len(bound)} models"
         raise InputError(
             f"the role '{GRADER}' {how}; a review has one judge: --model-role {GRADER}=<model>"
         )

@@ -121,7 +121,9 @@ def import_(
     if not imported.rows:
         raise InputError(f"{survey}: no rows")
     if not imported.cases:
-        hint = "" if report else "; --report FILE.csv lists why"
+        hint = "; --report FILE.csv lists why"
+        if report:
+            hint = ""
         raise InputError(f"{survey}: no row became a case{hint}")
     write_cases(output, imported.cases)
     _print_cases(imported, output)
@@ -131,7 +133,9 @@ def _print_cases(survey: Survey, output: Path) -> None:
     """Print where the cases are, and how many need a reference answer."""
     console = Console(soft_wrap=True, highlight=False)
     number = len(survey.cases)
-    verb = "is" if number == 1 else "are"
+    verb = "are"
+    if number == 1:
+        verb = "is"
     console.print(f"{counted(number, 'case')} {verb} in {escape(str(output))}.")
     without = sum(not case.reference for case in survey.cases)
     if without:
@@ -154,7 +158,9 @@ def _print_survey(survey: Survey, report: Path | None) -> None:
     shown = [(name, f"{number:,}") for name, number in rows.items()]
     console.print(table_of(shown, "", "rows", title=title))
     if survey.dropped:
-        where = f"in {escape(str(report))}" if report else "by --report FILE.csv"
+        where = "by --report FILE.csv"
+        if report:
+            where = f"in {escape(str(report))}"
         console.print(
             f"Each dropped row is listed with its reason {where}, by its line; ids count rows."
         )
@@ -172,7 +178,9 @@ def _print_labels(survey: Survey, console: Console) -> None:
         return
     for detail, number in labels.most_common(_MAX_LABELS):
         console.print(f"{counted(number, 'row')}: {escape(detail)}")
-    more = f"{len(labels) - _MAX_LABELS} more labels; " if len(labels) > _MAX_LABELS else ""
+    more = ""
+    if len(labels) > _MAX_LABELS:
+        more = f"{len(labels) - _MAX_LABELS} more labels; "
     console.print(
         f"{more}--columns FILE.yaml can say what a label means; --fix-spelling takes the"
         " nearest known one."
@@ -247,4 +255,6 @@ def _print_failed(failed: "dict[str, ReviewedCase]", console: Console) -> None:
 
 def _excerpt(case: "ReviewedCase") -> str:
     """The beginning of a question; empty for one that may hold personal data."""
-    return "" if "personal data" in case.faults else shortened(case.question, _MAX_QUESTION)
+    if "personal data" in case.faults:
+        return ""
+    return shortened(case.question, _MAX_QUESTION)

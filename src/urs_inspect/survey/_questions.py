@@ -106,7 +106,9 @@ def _messages(value: object) -> list[Any] | None:
 def _listed(value: object) -> list[Any] | None:
     if isinstance(value, dict):
         value = _first(value, _LIST_KEYS)
-    return value if isinstance(value, list) else None
+    if isinstance(value, list):
+        return value
+    return None
 
 
 def _first(message: dict[str, Any], keys: Sequence[str]) -> Any:

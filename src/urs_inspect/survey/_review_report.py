@@ -69,7 +69,9 @@ def _reviewed(samples: Iterable[EvalSample]) -> ReviewedCase:
     faults: list[str] = []
     question = ""
     for sample in samples:
-        question = sample.input if isinstance(sample.input, str) else ""
+        question = ""
+        if isinstance(sample.input, str):
+            question = sample.input
         score = last_score(sample, "case_review")
         facts: Mapping[str, Any] = {}
         if score is not None:

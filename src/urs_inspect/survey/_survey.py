@@ -244,7 +244,9 @@ class _RowReader:
         column = self._column(what)
         label = self._text(what)
         if not label:
-            detail = "empty" if column in self.row.values else "missing"
+            detail = "missing"
+            if column in self.row.values:
+                detail = "empty"
             raise _RowError(reason, column, detail)
         return self._find(column, label, find, reason)
 
@@ -369,7 +371,9 @@ def _repeats(candidates: list[_Candidate]) -> Iterator[Dropped]:
     for position, duplicate in duplicates.items():
         candidate = candidates[position]
         first = candidates[duplicate.of]
-        reason = DUPLICATE if duplicate.same_text else NEAR_DUPLICATE
+        reason = NEAR_DUPLICATE
+        if duplicate.same_text:
+            reason = DUPLICATE
         if candidate.user == "" or candidate.user != first.user:
             reason = NEAR_ACROSS
         detail = f"repeats line {first.row} (similarity {duplicate.similarity:.2f})"

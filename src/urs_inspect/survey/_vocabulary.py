@@ -78,7 +78,9 @@ def _finder(
         if not near:
             raise LabelError(message)
         [meant] = near
-        nearest = meant[0] if len(meant) == 1 else ""
+        nearest = ""
+        if len(meant) == 1:
+            nearest = meant[0]
         raise LabelError(f"{message} (did you mean {' or '.join(meant)}?)", nearest=nearest)
 
     of_survey = {_folded(label): resolve(meaning) for label, meaning in own.items()}

@@ -430,7 +430,9 @@ class Competition(SampleSource):
 
     def _batch(self, opened: _Round) -> list[Sample]:
         allocation = self._plan.allocation
-        size = opened.allocator.budget if allocation.is_uniform else allocation.batch
+        size = allocation.batch
+        if allocation.is_uniform:
+            size = opened.allocator.budget
         asked = {pair: len(ids) for pair, ids in opened.chosen.items()}
         allotment = opened.allocator.ask(self._battles(), asked, size=size)
         if allotment.stopped:
@@ -480,7 +482,9 @@ class Competition(SampleSource):
             for ballot, outcome in outcomes
             if not math.isnan(outcome)
         ]
-        return battles_of(battles) if battles else None
+        if battles:
+            return battles_of(battles)
+        return None
 
     def _note_answers(self, sample: EvalSample) -> None:
         replies: dict[str, dict[str, Any]] = (sample.store or {}).get(RESPONSES, {})

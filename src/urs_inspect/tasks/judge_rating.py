@@ -167,7 +167,9 @@ def _to_sample(
     case: RatingCase, label_scale: tuple[float, float], prompt: JudgePrompt, by_schema: bool
 ) -> Sample:
     """A response to be rated; the judge may be asked by a JSON schema."""
-    schema = {JUDGE_SCHEMA: prompt.schema} if by_schema else {}
+    schema = {}
+    if by_schema:
+        schema = {JUDGE_SCHEMA: prompt.schema}
     return Sample(
         id=case.id,
         input=prompt.case,

@@ -155,7 +155,9 @@ def mad(
     voting = _voting(given, judge, previous, seed)
     rules = SelectionOptions.model_validate(selection).rules(seed)
     compared_by = _similarity(SimilarityOptions.model_validate(similarity))
-    similarity_role = SIMILARITY if isinstance(compared_by, AskedSimilarity) else None
+    similarity_role = None
+    if isinstance(compared_by, AskedSimilarity):
+        similarity_role = SIMILARITY
     answering = responses is None
     solver = contest(
         judge,
@@ -343,7 +345,9 @@ def asked_similarity(
                 ).result
             if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
                 break
-        return f"{result.mode}: {result.detail}" if isinstance(result, JudgeFailure) else result
+        if isinstance(result, JudgeFailure):
+            return f"{result.mode}: {result.detail}"
+        return result
 
     return similarity
 

@@ -369,9 +369,10 @@ def _evaluators(named: list[str] | None) -> tuple[str, ...]:
 def _announce(grid: Grid, attempts: int) -> None:
     """Report what the run costs, and what is odd about it, while it can still be stopped."""
     calls = grid.judgements
-    again = (
-        "" if attempts == 1 else f" (up to {attempts} times as many where replies cannot be read)"
-    )
+    if attempts == 1:
+        again = ""
+    else:
+        again = f" (up to {attempts} times as many where replies cannot be read)"
     logger.warning(
         f"urs_crossval: {counted(len(grid.cases), 'case')} x"
         f" {counted(len(grid.evaluators), 'evaluator')} x {counted(len(grid.sources), 'source')} of"

@@ -163,7 +163,9 @@ def cost_plot(rows: pd.DataFrame, width: int, label: str = "mean final score") -
         layers = [rules, dots]
     room = width - 90
     for side, named in _named(rows, room, log).groupby("side"):
-        away = 8 if side == "left" else -8
+        away = -8
+        if side == "left":
+            away = 8
         text = base.mark_text(align=side, dx=away, color=LINE, limit=room // 2)
         names = text.encode(y=at_mean, text="model:N")
         chosen = alt.FieldOneOfPredicate("model", list(named["model"]))
@@ -227,7 +229,9 @@ def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score")
     points = base.mark_point(color=MARK, fill=MARK, size=20, opacity=1)
     layered = alt.layer(line, points)
     models = list(dict.fromkeys(bins["model"]))
-    most_columns = 3 if width > NARROW else 1
+    most_columns = 1
+    if width > NARROW:
+        most_columns = 3
     columns = min(most_columns, len(models))
     gaps = 24 * (columns - 1)
     room = (_room(width, pd.Series(["4.5"])) - gaps) // columns
@@ -294,7 +298,9 @@ def _tooltips(*names: str) -> list[Any]:
     numbers |= {"length": ",.0f", "cost": "$,.3~r", "answers": ","}
     tooltips = []
     for name in names:
-        kind = "Q" if name in numbers else "N"
+        kind = "N"
+        if name in numbers:
+            kind = "Q"
         format_of_name = numbers.get(name, "")
         tooltips.append(alt.Tooltip(f"{name}:{kind}", title=name, format=format_of_name))
     return tooltips

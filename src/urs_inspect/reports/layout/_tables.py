@@ -128,7 +128,9 @@ def _as_text(value: Any) -> str:
 def _part(cell: Any, part: str) -> Any:
     if isinstance(cell, Estimate):
         return getattr(cell, part)
-    return cell if part == "value" else None
+    if part == "value":
+        return cell
+    return None
 
 
 @dataclass(frozen=True)

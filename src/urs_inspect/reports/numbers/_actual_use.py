@@ -122,7 +122,9 @@ def _together(parts: Sequence[Actual]) -> tuple[Actual, ...]:
     )
     actual = []
     for role, model, sent, received, samples, cost in sums.itertuples(index=False, name=None):
-        known_cost = None if math.isnan(cost) else cost
+        known_cost = cost
+        if math.isnan(cost):
+            known_cost = None
         actual.append(Actual(role, model, sent, received, samples, known_cost))
     return tuple(actual)
 
@@ -134,7 +136,9 @@ def _roles(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> list[Actual]:
     judges = role_models(log).get(GRADER)
     if judges is None:
         everything = usage_of(sum(models.values(), ModelUsage()))
-        role = BOTH if task == "urs" else UNDER_TEST
+        role = UNDER_TEST
+        if task == "urs":
+            role = BOTH
         return [_actual(role, model, everything, len(samples))]
     roles = summed(sample.role_usage for sample in samples)
     own = own_usage(log, models, roles)

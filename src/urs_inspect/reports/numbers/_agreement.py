@@ -238,7 +238,9 @@ def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
         if all(rating in block for block in blocks):
             # A block that knows the model says more.
             reasons = {block[rating] for block in blocks}
-            reason = _NO_ANSWER if _NO_ANSWER in reasons else _OTHER_MODEL
+            reason = _OTHER_MODEL
+            if _NO_ANSWER in reasons:
+                reason = _NO_ANSWER
             lost[reason].append(rating)
     notes = []
     for what, ratings in lost.items():

@@ -327,7 +327,9 @@ def _run(read: JudgedLog, model: str) -> Run:
 def _languages(metadata: Mapping[str, Any]) -> dict[str, str]:
     """Names of languages by code, as the log of a run with any rubric has them."""
     names = metadata.get("languages")
-    return names if isinstance(names, dict) else {}
+    if isinstance(names, dict):
+        return names
+    return {}
 
 
 # --- samples ---
@@ -474,7 +476,9 @@ def _judged_how(score: Score) -> tuple[object, ...]:
 
 def _metadata(sample: EvalSampleSummary, key: str, default: str) -> str:
     value = (sample.metadata or {}).get(key)
-    return default if value is None else str(value)
+    if value is None:
+        return default
+    return str(value)
 
 
 def _temperatures(facts: Mapping[str, Any]) -> str:

@@ -470,7 +470,11 @@ def _from_all(
     )
     compared = []
     for name, difference, spread, p in of_each:
-        deviations = abs(difference.value) / spread if spread > 0 else 0.0
-        least_p = _UNLIKE_P / len(enough) if name else _UNLIKE_P
+        deviations = 0.0
+        if spread > 0:
+            deviations = abs(difference.value) / spread
+        least_p = _UNLIKE_P
+        if name:
+            least_p = _UNLIKE_P / len(enough)
         compared.append(FromAll(name, difference, deviations, float(p), least_p))
     return compared

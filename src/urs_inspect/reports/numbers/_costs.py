@@ -73,7 +73,9 @@ class Prices:
             Exception
         ):  # a model that is in no table is looked up through its provider, which may need a key
             return None
-        return None if info is None else info.cost
+        if info is None:
+            return None
+        return info.cost
 
     def cost(self, model: str, input_tokens: Amount, output_tokens: Amount) -> Amount | None:
         """US dollars of a model's tokens; None if its price is not known."""
@@ -205,7 +207,9 @@ class Lengths:
     @property
     def verdict(self) -> Amount:
         """Tokens of a reply about a pair, for each verdict that is asked for."""
-        return VERDICT if self.given_reply is None else Amount.exactly(self.given_reply)
+        if self.given_reply is None:
+            return VERDICT
+        return Amount.exactly(self.given_reply)
 
 
 _WIDE = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF), (0x20000, 0x3FFFF))

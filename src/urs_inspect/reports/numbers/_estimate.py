@@ -188,12 +188,16 @@ class _Ledger:
             self.calls.append(call)
             return reply
         is_sum = simulate_sum(texts[-1], "strong") is not None
-        exact = self.counter.count(reply) if is_sum else None
+        exact = None
+        if is_sum:
+            exact = self.counter.count(reply)
         written = _Written(model, about.language, about.reference, exact)
         call = _Call(role, model, sent, answers, written, about.language, 0, about.weight)
         self.calls.append(call)
         self.answers.append(written)
-        return reply if is_sum else f"estimatedanswer{len(self.answers) - 1:06}x"
+        if is_sum:
+            return reply
+        return f"estimatedanswer{len(self.answers) - 1:06}x"
 
     def _question(self, prompt: str) -> _Question:
         """The question that a prompt is, or else the longest one that it contains."""
@@ -203,7 +207,9 @@ class _Ledger:
             if question and question in prompt:
                 return replace(known, reference=None)
         is_chinese = sum(map(is_wide, prompt)) > _WIDE_SHARE * len(prompt)
-        language = "zh" if is_chinese else "en"
+        language = "en"
+        if is_chinese:
+            language = "zh"
         weight = 1.0
         if self.questions:
             weights = [known.weight for known in self.questions.values()]
@@ -284,7 +290,9 @@ def estimate_run(
     calls: dict[tuple[str, str], list[tuple[str, _Call]]] = defaultdict(list)
     for model in models or ("",):
         for call in ledger.calls:
-            name = model if call.model == _TESTED else call.model
+            name = call.model
+            if call.model == _TESTED:
+                name = model
             calls[call.role, name].append((model, call))
     estimates = []
     for role, name in sorted(calls, key=lambda called: called[0] != UNDER_TEST):
@@ -487,7 +495,9 @@ def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
         raise InputError(
             f"--model-role: {choices(twice)} is there twice; each evaluator needs a name of its own"
         )
-    chosen = graders if given in (None, "all") else given
+    chosen = given
+    if given in (None, "all"):
+        chosen = graders
     if isinstance(chosen, str):
         chosen = chosen.split(",")
     names = [str(name).strip() for name in chosen]
@@ -544,7 +554,9 @@ def _length(answer: _Written, model: str, lengths: Lengths) -> Amount:
     """Tokens of an answer."""
     if answer.exact is not None:
         return answer.exact
-    author = model if answer.author == _TESTED else answer.author
+    author = answer.author
+    if answer.author == _TESTED:
+        author = model
     return lengths.answer(author, answer.language, answer.reference)
 
 

@@ -651,7 +651,9 @@ def _answer(row: Any, sample: EvalSample) -> Answer:
 def _disagreement(finals: Mapping[str, float]) -> float:
     """Points between the highest and the lowest of the scores that judges gave, 0 without two."""
     given = pd.Series(finals, dtype=float).dropna()
-    return 0.0 if given.empty else float(given.max() - given.min())
+    if given.empty:
+        return 0.0
+    return float(given.max() - given.min())
 
 
 def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str]) -> None:

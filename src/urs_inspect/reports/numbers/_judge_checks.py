@@ -556,7 +556,9 @@ _NOT_PASSED: dict[str, Verdict] = {
 
 def _verdict_of(fact: JudgeFact) -> Verdict:
     if fact.result is None:
-        return "not checked" if fact.command else "does not apply"
+        if fact.command:
+            return "not checked"
+        return "does not apply"
     value = fact.result.value
     if math.isnan(value):
         return "unknown"
@@ -577,7 +579,9 @@ def _verdict_above(fact: JudgeFact, result: Estimate) -> Verdict:
         return "unclear"
     is_above = result.low > fact.baseline
     if fact.check == "itself":
-        return "failed" if is_above else "passed"
+        if is_above:
+            return "failed"
+        return "passed"
     if is_above:
         return "passed"
     if result.value > fact.baseline:

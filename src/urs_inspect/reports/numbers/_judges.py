@@ -555,7 +555,9 @@ def read_ratings(logs: Sequence[EvalLog]) -> list[DatasetJudges[RatingJudge]]:
 def _ratings(dataset: str, sha256: str, judges: list[RatingJudge]) -> DatasetJudges[RatingJudge]:
     def worst_last(judge: RatingJudge) -> float:
         correlation = judge.agreement.correlations.pearson.value
-        return math.inf if math.isnan(correlation) else -correlation
+        if math.isnan(correlation):
+            return math.inf
+        return -correlation
 
     ordered = sorted(_named(judges), key=worst_last)
     compared = [_compare_ratings(first, second) for first, second in combinations(ordered, 2)]

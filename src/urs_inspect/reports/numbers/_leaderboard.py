@@ -228,7 +228,9 @@ def make_leaderboard(
     facts = read_judge_facts(answers, panels, resampling, skipped)
     runs = dict(zip(answers.table["log"].unique(), answers.runs, strict=False))
     for place, block in enumerate(blocks):
-        rated = (human, matched[place]) if human else None
+        rated = None
+        if human:
+            rated = (human, matched[place])
         try:
             logs = set(block.table["log"])
             twins = read_largest_twins(answers, block.conditions.judges, logs, skipped)

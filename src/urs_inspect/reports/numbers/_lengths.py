@@ -130,7 +130,9 @@ def _tipping(lead: float, doublings: float) -> float:
     if lead <= 0 or doublings <= 0:
         return math.nan
     points = lead / doublings
-    return points if points <= HIGHEST - LOWEST else math.inf
+    if points <= HIGHEST - LOWEST:
+        return points
+    return math.inf
 
 
 def _without_length(

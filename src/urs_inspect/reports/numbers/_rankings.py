@@ -124,7 +124,9 @@ def read_leaderboard(path: Path) -> dict[str, float]:
     """
     rows = _leaderboard_rows(path)
     present = {key for row in rows for key in row.values}
-    column = _RATING if _RATING in present else _RANK
+    column = _RANK
+    if _RATING in present:
+        column = _RATING
     if column not in present:
         raise InputError(f"{path}: needs a column '{_RATING}' or '{_RANK}' beside '{_MODEL}'")
     board: dict[str, float] = {}
@@ -132,7 +134,9 @@ def read_leaderboard(path: Path) -> dict[str, float]:
         given = row.values.get(column)
         value = number_of(given)
         model = row.values.get(_MODEL)
-        name = model.strip() if isinstance(model, str) else ""
+        name = ""
+        if isinstance(model, str):
+            name = model.strip()
         if not name:
             raise InputError(f"{path}: {row.place}: {_MODEL} must be text, is {shown(model)}")
         if not math.isfinite(value):

@@ -368,7 +368,9 @@ def columns_of(facts: pd.DataFrame, rubric: Rubric) -> Columns:
     countries = {}
     named = facts.loc[facts["country"] != "", "country"]
     for name in named.sort_values().value_counts().index:
-        title = f"{name} (country)" if name in masks else name
+        title = name
+        if name in masks:
+            title = f"{name} (country)"
         countries[title] = facts["country"] == name
     masks |= countries
     return Columns(

@@ -69,12 +69,16 @@ class KindShift:
         if self.effect == "flaw":
             if high < 0:
                 return "costs"
-            return "is not noticed" if low > -self.small else "cannot tell"
+            if low > -self.small:
+                return "is not noticed"
+            return "cannot tell"
         if low > 0:
             return "adds"
         if high < 0:
             return "takes away"
-        return "adds nothing" if high < self.small else "cannot tell"
+        if high < self.small:
+            return "adds nothing"
+        return "cannot tell"
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,9 @@ def read_twins(log: EvalLog) -> Twins:
     scored = scored_twins((sample.metadata, final) for sample, (final, _) in judged)
     without = [reason for _, (final, reason) in judged if math.isnan(final)]
     known = Counter(filter(None, without)).most_common(1)
-    reason = known[0][0] if known else ""
+    reason = ""
+    if known:
+        reason = known[0][0]
     return replace(twins_of(log, scored), unscored=len(without), reason=reason)
 
 

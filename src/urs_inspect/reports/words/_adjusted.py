@@ -120,7 +120,9 @@ def controlled_section(found: ControlledRanking) -> Adjusted:
     """Ratings at equal style, and what differences of style are worth."""
     places = found.places
     features = list(found.coefficients)
-    style = "length" if features == ["length"] else "style"
+    style = "style"
+    if features == ["length"]:
+        style = "length"
     origin = "fitted together with the ratings"
     if found.given:
         origin = "kept from the file of coefficients"

@@ -152,11 +152,15 @@ def report_agreement(
         )
     how = Resampling(rounds, level, seed)
     # What people say is small and read first, so that its errors cost no waiting for the logs.
-    ratings = read_human_ratings(human, human_scale) if human else None
+    ratings = None
+    if human:
+        ratings = read_human_ratings(human, human_scale)
     satisfied = None
     if satisfaction:
         satisfied = read_satisfaction(satisfaction, satisfaction_scale, load_rubric())
-    ranked = read_vote_ranking(votes, how) if votes else None
+    ranked = None
+    if votes:
+        ranked = read_vote_ranking(votes, how)
     answers = read_answers(logs)
     blocks, notes = agreement_of(
         answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how
@@ -168,7 +172,9 @@ def report_agreement(
     }
     sources = {kind: list(map(str, names)) for kind, names in files.items() if names}
     if ranked:
-        votes_of_people = people_notes(ranked.people) if ranked.people else []
+        votes_of_people = []
+        if ranked.people:
+            votes_of_people = people_notes(ranked.people)
         notes = [*votes_of_people, *ranked.skipped, *notes]
     panel = []
     warnings = []
@@ -347,7 +353,9 @@ def _sections(place: int, block: AgreementBlock) -> list[Section]:
         f"{facts.rubric or 'not known'}; prompts {facts.prompts}; references "
         f"{facts.references or 'those of the data'}; models {', '.join(block.models)}"
     )
-    simulation = [_SIMULATION] if block.simulated else []
+    simulation = []
+    if block.simulated:
+        simulation = [_SIMULATION]
     reasons = reasons_apart(block.apart_because)
     differs = [f"Not compared with the first block: {reason}" for reason in reasons]
     short = short_names(block.models)

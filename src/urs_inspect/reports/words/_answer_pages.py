@@ -140,7 +140,9 @@ def _write(
         with TemporaryDirectory(prefix=".answers-", dir=output) as folder:
             draft = Path(folder)
             (draft / "answers").mkdir()
-            bundle = _bundle(board, draft / "view", said) if viewer and free else {}
+            bundle = {}
+            if viewer and free:
+                bundle = _bundle(board, draft / "view", said)
             names = _files(board, bundle, draft, said, texts)
             taken = [name for name in names if name not in earlier and (output / name).exists()]
             if taken:
@@ -246,12 +248,16 @@ def page_of(ranking: Ranking, place: int, model: str, key: str = ALL) -> str:
         group = key.partition(": ")[0]
     if groups.count(group) == 1:
         key = ranking.columns.cells[groups.index(group)]
-    cell = key if key in ranking.columns.cells else ""
+    cell = ""
+    if key in ranking.columns.cells:
+        cell = key
     title = _name(f"{ranking.short[model]} {cell}", f"{place}/{model}/{cell}")
     page = f"answers/{place}-{title}.html"
     if cell or key == ALL:
         return page
-    anchor = _name(group) if group in groups else "all"
+    anchor = "all"
+    if group in groups:
+        anchor = _name(group)
     return f"{page}#{anchor}"
 
 

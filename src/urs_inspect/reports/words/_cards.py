@@ -97,7 +97,9 @@ def _excerpt(ranking: Ranking, row: Mapping[Any, Any]) -> Excerpt:
 def _shortened(text: str, most: int) -> str:
     """The start of a text, on one line and without control characters."""
     line = " ".join(visible(text[: 2 * most]).split())
-    return line if len(line) <= most else f"{line[:most].rstrip()}…"
+    if len(line) <= most:
+        return line
+    return f"{line[:most].rstrip()}…"
 
 
 # --- judgements ---
@@ -139,7 +141,9 @@ def reason_of(judgement: str) -> str:
     reason = next(filter(None, reasons), "")
     sentences = _SENTENCE_END.split(reason)
     short = " ".join(sentences[:_SENTENCES])
-    return short if len(short) <= _REASON else f"{short[:_REASON].rstrip()}…"
+    if len(short) <= _REASON:
+        return short
+    return f"{short[:_REASON].rstrip()}…"
 
 
 def _judge_reason(judgement: str) -> str:

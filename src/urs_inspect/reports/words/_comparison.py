@@ -228,8 +228,12 @@ def best_sentence(ranking: ComparedModels, key: str) -> str:
     if len(better) == len(pairs):
         return f"{name} is best, significantly better than {all_of(better)}."
     equal = [short[pair.second] for pair in pairs if round(pair.difference.value, DIGITS) == 0]
-    highest = "lowest" if ranking.lower_is_better else "highest"
-    beyond = "below" if ranking.lower_is_better else "above"
+    highest = "highest"
+    if ranking.lower_is_better:
+        highest = "lowest"
+    beyond = "above"
+    if ranking.lower_is_better:
+        beyond = "below"
     mean = f"{listed([name, *equal])} share" if equal else f"{name} has"
     mean += f" the {highest} mean score"
     if better:
@@ -364,14 +368,18 @@ def questions_to_tell(ranking: ComparedModels, key: str) -> int | None:
     needed = ranking.needed(pair, EXAMPLE, key)
     if needed is None or there < _FEWEST_FOR_SPREAD:
         return None
-    digits = 1 if there < _FEW else 2
+    digits = 2
+    if there < _FEW:
+        digits = 1
     return round(needed, digits - len(str(needed)))
 
 
 def unscored_text(part: float) -> str:
     """Share of answers without a score, with a mark where it is large."""
     text = f"{part:.1%}" if 0 < part < 0.1 else share(part)
-    return f"{text} !" if part > UNSCORED_ALERT else text
+    if part > UNSCORED_ALERT:
+        return f"{text} !"
+    return text
 
 
 # --- what answers are compared, and how they were asked and judged ---

@@ -106,7 +106,9 @@ def unmatched_ratings(corrected: CorrectedMeans) -> str:
     """How many ratings of the file are about none of the answers."""
     human = corrected.human
     lost = len(corrected.matched.lost)
-    verb = "is" if lost == 1 else "are"
+    verb = "are"
+    if lost == 1:
+        verb = "is"
     return (
         f"{lost:,} of {counted(len(human.ratings), 'rating')} in {human.path} {verb} about none of"
         " these answers."
@@ -164,7 +166,9 @@ def _about_ratings(corrected: CorrectedMeans) -> list[str]:
     ratings = sum(map(len, of_answers))
     answers = len(of_answers)
     people = len(set().union(*of_answers) - {""})
-    by = f" by {counted(people, 'person', 'people')}" if people else ""
+    by = ""
+    if people:
+        by = f" by {counted(people, 'person', 'people')}"
     notes = [
         f"{counted(ratings, 'rating')}{by} of {counted(answers, 'answer')} in {human.path}.",
         *epoch_notes(corrected.matched.without_epoch, str(human.path)),
@@ -265,8 +269,12 @@ def _about_best(corrected: CorrectedMeans, short: Mapping[str, str]) -> str:
         )
     highest = round(means[best].value, DIGITS)
     equal = [name for name in corrected.models if round(means[name].value, DIGITS) == highest]
-    verb = "share" if equal[1:] else "has"
-    what = "the highest mean, " if others else "a mean of "
+    verb = "has"
+    if equal[1:]:
+        verb = "share"
+    what = "a mean of "
+    if others:
+        what = "the highest mean, "
     names = listed([short[name] for name in equal])
     text = f"{basis} {names} {verb} {what}{mean(means[best])}"
     pairs = corrected.pairs
@@ -313,7 +321,9 @@ def _about_worth(corrected: CorrectedMeans, short: Mapping[str, str]) -> str:
     more = "rating all of its answers would not halve its interval"
     if not math.isnan(top["more"]):
         more = f"{counted(top['more'], 'more rated answer')} of it would halve its interval"
-    even = " of equal weight" if corrected.human.weighted else ""
+    even = ""
+    if corrected.human.weighted:
+        even = " of equal weight"
     return (
         f"{counted(_rated_answers(corrected), 'rated answer')} gave the precision of"
         f" {means['worth'].sum():,.0f}{even} without the judge. For {short[top['model']]},"
@@ -347,7 +357,9 @@ def _about_unlike(corrected: CorrectedMeans, short: Mapping[str, str]) -> str:
     signed = number(_digits(corrected), sign=True)
     together, *by_model = corrected.from_all
     unlike = [each for each in by_model if each.is_unlike]
-    even = ", even with their weights" if corrected.human.weighted else ""
+    even = ""
+    if corrected.human.weighted:
+        even = ", even with their weights"
     whose = []
     for each in unlike[:_MOST_UNLIKE]:
         whose.append(f"of {short[each.model]} {_figures(each, signed)}")
@@ -381,17 +393,23 @@ def _about_lost_leads(corrected: CorrectedMeans, compared: ComparedModels) -> st
             kept = -row.difference
         if kept.low > 0 and row.verdict == "not distinguishable":
             by_holm += 1
-        reverse = ", significantly reversed" if row.verdict == "significant" else ""
+        reverse = ""
+        if row.verdict == "significant":
+            reverse = ", significantly reversed"
         lost.append(f"{short[row.better_by_judge]} over {short[worse]}, {signed(kept)}{reverse}")
     if not lost:
         return ""
-    verb = "does" if len(lost) == 1 else "do"
+    verb = "do"
+    if len(lost) == 1:
+        verb = "does"
     text = (
         f"{counted(len(lost), 'lead')} that the judge's scores call significant {verb} not survive"
         f" people's ratings: {listed(lost, separator='; ')}."
     )
     if by_holm:
-        have = "has" if by_holm == 1 else "have"
+        have = "have"
+        if by_holm == 1:
+            have = "has"
         text += (
             f" {by_holm} of {len(lost)} {have} an interval above 0, but without significance after"
             f" correcting for {counted(len(pairs), 'comparison')} (Holm)."

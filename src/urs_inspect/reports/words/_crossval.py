@@ -245,7 +245,9 @@ def _screen(
         return None
     orders, pairs = tables[0]
     short = short_names(grids[0].scores.names)
-    warnings = [SIMULATED_SCREEN] if simulated else []
+    warnings = []
+    if simulated:
+        warnings = [SIMULATED_SCREEN]
     claim, *details = stability(grids[0].scores, orders, pairs)
     ways = ["A ≥ B: A has the higher mean, but not significantly so; A > B: significantly."]
     if len(grids) > 1:
@@ -283,7 +285,9 @@ def _differences(grid: Grid) -> list[str]:
     reasons = []
     for reason in grid.differs:
         if isinstance(reason, CaseTexts):
-            by = "by" if reason.what == "references" else "of"
+            by = "of"
+            if reason.what == "references":
+                by = "by"
             reasons.append(f"Other {reason.what} {by} {reason.name}.")
         else:
             text = _DIFFERENCES[reason.name]
@@ -388,7 +392,9 @@ def _sections(
 def _over_folds(row: Any) -> str:
     deviation = _SCORE(row.fold_deviation)
     mean = _SCORE(row.fold_mean)
-    return mean if deviation in (DASH, _SCORE(0)) else f"{mean} ± {deviation}"
+    if deviation in (DASH, _SCORE(0)):
+        return mean
+    return f"{mean} ± {deviation}"
 
 
 def _bias_section(
@@ -484,7 +490,9 @@ def _order_table(orders: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, 
     for setting, ranked in orders.groupby(["evaluator", "source"], sort=False):
         text = short[ranked["model"].iloc[0]]
         for better, worse in pairwise(ranked["model"]):
-            sign = ">" if (*setting, better, worse) in apart else "≥"
+            sign = "≥"
+            if (*setting, better, worse) in apart:
+                sign = ">"
             text += f" {sign} {short[worse]}"
         first = ranked.iloc[0]
         rows.append((*map(short.get, setting), text, first["share"], first["cases"]))
@@ -570,7 +578,9 @@ def draw_best_two(
     folds = best[[f"fold_{fold}" for fold in range(1, conditions["folds"] + 1)]]
     parts = folds.melt(value_name="part", ignore_index=False)["part"]
     strokes = data[["group", "row", "model"]].join(parts)
-    title = "The two best models" if len(models) > 2 else "Models"
+    title = "Models"
+    if len(models) > 2:
+        title = "The two best models"
     about = (
         f"Mean over {conditions['folds']} folds. Lines: ± their standard deviation. Strokes: folds."
     )
@@ -682,7 +692,9 @@ def _svg(title: str, about: str, simulated: bool, panels: Sequence[Any]) -> str:
     import altair as alt
     import vl_convert
 
-    warning = "SIMULATION: the scores mean nothing. " if simulated else ""
+    warning = ""
+    if simulated:
+        warning = "SIMULATION: the scores mean nothing. "
     heading = alt.TitleParams(
         title, subtitle=warning + about, anchor="start", subtitleColor=_SOFT, offset=12
     )

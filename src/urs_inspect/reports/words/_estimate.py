@@ -186,7 +186,9 @@ def _about_spread(spread: Spread) -> str:
     )
 
     def shown(amount: Amount, source: SpreadSource) -> str:
-        origin = logged if source == "logs" else "assumed"
+        origin = "assumed"
+        if source == "logs":
+            origin = logged
         return f"{amount.expected:.2f}, {amount.low:.2f} to {amount.high:.2f} ({origin})"
 
     about = (

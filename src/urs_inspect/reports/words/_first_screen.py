@@ -59,7 +59,9 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
         others = counted(len(board.rankings) - 1, "more ranking")
         more.append(f"{others}, of runs that cannot be compared with this one: --all.")
     failed = failed_sentence(ranking)
-    first = [SIMULATED_SCREEN] if board.simulated else []
+    first = []
+    if board.simulated:
+        first = [SIMULATED_SCREEN]
     if failed:
         first.append(failed)
     return FirstScreen(
@@ -193,7 +195,9 @@ def _best_of_intents(ranking: Ranking) -> list[str]:
         of_which = ", ".join(named)
         if len(named) == len(groups) > 1:
             # Several intents may count under one group, as API does.
-            kind = "groups of intents" if ranking.columns.parts else "intents"
+            kind = "intents"
+            if ranking.columns.parts:
+                kind = "groups of intents"
             of_which = f"In each of the {len(groups)} {kind}"
         findings.append(f"{of_which}: {best}.")
     return findings

@@ -83,7 +83,9 @@ def _sentences(found: DatasetBiases) -> list[str]:
 
 
 def _whose(found: DatasetBiases) -> str:
-    return "people" if found.labels == PEOPLE else "the labels"
+    if found.labels == PEOPLE:
+        return "people"
+    return "the labels"
 
 
 def _likes(bias: JudgeBias) -> str:
@@ -117,7 +119,9 @@ def bias_sentence(datasets: Sequence[DatasetBiases]) -> str:
     for liked, those in sorted(judges.items(), key=lambda item: -len(set(item[1]))):
         count = len(set(those))
         noun = "" if parts else " judge" if count == 1 else " judges"
-        verb = "prefers" if count == 1 else "prefer"
+        verb = "prefer"
+        if count == 1:
+            verb = "prefers"
         parts.append(f"{count}{noun} {verb} {liked}")
     return f"{listed(parts)} more than {whose} do: --only bias."
 

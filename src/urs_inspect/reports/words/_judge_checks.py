@@ -115,7 +115,9 @@ def judge_sentence(ranking: Ranking) -> str:
             parts.append(f"{_TITLES[verdict]}: {listed(results)}.")
     if not parts:
         return ""
-    who = "judge" if len(judges) == 1 else "judges"
+    who = "judges"
+    if len(judges) == 1:
+        who = "judge"
     if all(name.startswith(SIMULATED) for name in judges):
         who = f"simulated {who}"
     if len(judges) > 1:
@@ -176,7 +178,9 @@ def measure_text(fact: JudgeFact) -> str:
 
 def _labelled_text(fact: JudgeFact, labelled: Labelled, n: int) -> str:
     """The statistic of a judge on labelled texts, and what must be known beside it."""
-    texts = "pairs" if labelled.statistic == "accuracy" else "responses"
+    texts = "responses"
+    if labelled.statistic == "accuracy":
+        texts = "pairs"
     parts = [f"{labelled.statistic}, log of {n} {texts} of {labelled.data}"]
     if not math.isnan(labelled.longest):
         parts.append(f"choosing the longer answer {labelled.longest:.2f}")

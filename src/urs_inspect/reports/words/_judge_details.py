@@ -215,7 +215,9 @@ def judges_report(
     for rated in ratings:
         sections += _rating_sections(rated, by)
     for fought in battles:
-        warnings = [_SIMULATION] if fought.simulated else []
+        warnings = []
+        if fought.simulated:
+            warnings = [_SIMULATION]
         title = f"Battles: {fought.dataset}"
         sections += [Section(title, warnings, warnings=warnings), bias_section(fought)]
     sections += twins_sections(twins)
@@ -249,10 +251,14 @@ def _screen(
     datasets: list[DatasetJudges[Any]] = [*pairs, *ratings]
     judges = chain.from_iterable(dataset.judges for dataset in datasets)
     simulated = any(one.simulated for one in (*judges, *battles))
-    warnings = [SIMULATED_SCREEN] if simulated else []
+    warnings = []
+    if simulated:
+        warnings = [SIMULATED_SCREEN]
     if not datasets:
         beside = any(found.labels for found in battles)
-        none = "No judge clearly prefers anything more than people do." if beside else NO_LABELS
+        none = NO_LABELS
+        if beside:
+            none = "No judge clearly prefers anything more than people do."
         return FirstScreen(bias or none, warnings)
     claims = [*map(_claim_on_pairs, pairs), *map(_claim_on_ratings, ratings)]
     rows = []
@@ -272,7 +278,9 @@ def _screen(
     tests = ["Which judges differ significantly: --only two."]
     if len(datasets) > 1:
         tests.append(f"The table is of {datasets[0].dataset}; those of other data sets: --all.")
-    findings = [bias] if bias else []
+    findings = []
+    if bias:
+        findings = [bias]
     return FirstScreen(claims[0], warnings, claims[1:], table, findings, ways=tests)
 
 
@@ -286,7 +294,9 @@ def _on_screen(dataset: DatasetJudges[JudgeResult], *, alone: bool) -> list[Judg
 
 def _level(judge: JudgeResult) -> Level:
     """The whole, or else the dimensions."""
-    return "overall" if judge.overall is not None else "dimensions"
+    if judge.overall is not None:
+        return "overall"
+    return "dimensions"
 
 
 def _right(judge: JudgeResult) -> Estimate:
@@ -319,7 +329,9 @@ def _claim_on_pairs(dataset: DatasetJudges[JudgeResult]) -> str:
         claim += f" ({len(judges) - _MOST_JUDGES} more judges below)"
     claim += " of the pairs."
     rule = _best_rule(dataset)
-    return claim if rule is None else f"{claim} {_beside_rule(judges, rule, dataset.tests)}"
+    if rule is None:
+        return claim
+    return f"{claim} {_beside_rule(judges, rule, dataset.tests)}"
 
 
 def _beside_rule(
@@ -346,7 +358,9 @@ def _standing(
     for test in tests:
         is_theirs = {test.first.name, test.second.name} == names
         if test.level == _level(judge) and is_theirs and test.better is not None:
-            return _BETTER if test.better.name == judge.name else _WORSE
+            if test.better.name == judge.name:
+                return _BETTER
+            return _WORSE
     return _ALIKE
 
 
@@ -459,7 +473,9 @@ def _details_table(
         names.append("measure")
     data = pd.DataFrame(rows)
     table = data.pivot_table("text", names, "judge", aggfunc="first", sort=False, fill_value=DASH)
-    share = "Shares in %, alpha from -1 to 1" if what == "measure" else "Accuracy in %"
+    share = "Accuracy in %"
+    if what == "measure":
+        share = "Shares in %, alpha from -1 to 1"
     titles = {"": "", "ratings": "Agreement with the labels"}
     title = titles.get(level, f"{share}: {_VERDICTS.get(level, '')}")
     table = table.reindex(columns=judges, fill_value=DASH)

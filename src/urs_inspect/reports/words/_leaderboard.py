@@ -494,7 +494,9 @@ def _differences(ranking: Ranking) -> Section:
         MATRIX,
         *verdict_notes(ranking),
     ]
-    title = "Differences by the judge's scores" if ranking.corrected else "Differences"
+    title = "Differences"
+    if ranking.corrected:
+        title = "Differences by the judge's scores"
     return Section(title, notes, [difference_matrix(ranking, _SIGNED)], 3)
 
 
@@ -615,7 +617,9 @@ def _cost(ranking: Ranking, place: int) -> Section:
         caption += f" Not drawn, because the cost is not known: {listed(undrawn)}."
     draw = partial(cost_plot, drawn, label=_axis(ranking))
     figure = Figure(f"r{place}-cost", "Mean final score of each model by cost", caption, draw)
-    figures = [figure] if len(drawn) > 1 else []
+    figures = []
+    if len(drawn) > 1:
+        figures = [figure]
     return Section("Tokens, cost and time", notes, [table], 3, figures=figures)
 
 
@@ -717,7 +721,9 @@ def _about_noise(ranking: Ranking) -> Iterator[str]:
 
 def _margin(value: float) -> str:
     margin = number(2)(value)
-    return margin if margin == DASH else f"± {margin}"
+    if margin == DASH:
+        return margin
+    return f"± {margin}"
 
 
 # --- appendix ---

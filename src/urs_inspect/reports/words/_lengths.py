@@ -105,7 +105,9 @@ def times_text(ratio: float) -> str:
         return DASH
     if ratio >= 10:
         return f"{ratio:,.0f}"
-    return f"{ratio:.1f}" if ratio >= 0.95 else f"{ratio:.2f}"
+    if ratio >= 0.95:
+        return f"{ratio:.1f}"
+    return f"{ratio:.2f}"
 
 
 def length_section(ranking: Ranking, place: int, axis: str) -> list[Section]:
@@ -169,7 +171,9 @@ def length_section(ranking: Ranking, place: int, axis: str) -> list[Section]:
 
 
 def _tipping_text(tipping: float) -> str:
-    return "beyond the scale" if math.isinf(tipping) else _MEAN(tipping)
+    if math.isinf(tipping):
+        return "beyond the scale"
+    return _MEAN(tipping)
 
 
 def _leads_table(ranking: Ranking) -> Table:

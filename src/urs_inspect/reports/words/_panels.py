@@ -84,7 +84,9 @@ def panel_section(values: pd.DataFrame, labels: Floats | None, prompts: Clusters
         without[name] = panel.error([judge for judge in panel.judges if judge != name])
     together = panel.error(panel.judges)
     worst = max(alone, key=alone.__getitem__)
-    words = _VERDICTS if labels is None else _RATINGS
+    words = _RATINGS
+    if labels is None:
+        words = _VERDICTS
     text = words.error_text
     notes += [
         (
@@ -131,8 +133,12 @@ def _about_best(panel: Panel, words: _Words) -> list[str]:
     best = best_panel(panel.values.to_numpy().T, panel.labels, panel.prompts)
     members = [panel.judges[judge] for judge in best.panel]
     twins = [pair for pair in panel.same if set(pair) <= set(members)]
-    never = f" (of which {_pairs_text(twins)} never differ)" if twins else ""
-    points = " points" if panel.labels is None else ""
+    never = ""
+    if twins:
+        never = f" (of which {_pairs_text(twins)} never differ)"
+    points = ""
+    if panel.labels is None:
+        points = " points"
     gain, low, high = map(words.gain_text, (best.held_out - best.single, *best.gain))
     text = words.score_text
     return [

@@ -20,7 +20,9 @@ def published_section(number: int, *, judged: bool) -> Section:
     """
     published = load_published_urs()
     table = published.table(number)
-    by = f"with its judge ({published.evaluator})" if judged else "with its own chains"
+    by = "with its own chains"
+    if judged:
+        by = f"with its judge ({published.evaluator})"
     return Section(
         f"Published in the paper {by}; {NOT_COMPARABLE}",
         (f"Table {table.number}. {table.title}.", *table.notes),
@@ -45,7 +47,9 @@ def published_sections() -> Iterator[Section]:
         page=PUBLISHED_PAGE,
     )
     for table in map(published.table, PUBLISHED_SCORES):
-        marks = ["¹ ² ³ mark the first, second and third of a column."] if table.marks else []
+        marks = []
+        if table.marks:
+            marks = ["¹ ² ³ mark the first, second and third of a column."]
         title = f"Table {table.number}. {table.title}"
         yield _section(title, [*table.notes, *marks], _numbers(table))
     criteria = [(intent, ", ".join(names)) for intent, names in published.criteria.intents.items()]
@@ -76,10 +80,14 @@ def _numbers(table: UrsTable) -> Table:
             heading += " %"
         if column.cases:
             heading += f" ({column.cases:,})"
-        digits = ".2f" if column.unit == "score" else "g"
+        digits = "g"
+        if column.unit == "score":
+            digits = ".2f"
         cells = []
         for name, numbers in table.rows.items():
-            mark = table.marks[name][place] if name in table.marks else 0
+            mark = 0
+            if name in table.marks:
+                mark = table.marks[name][place]
             cells.append(f"{numbers[place]:{digits}}{_PLACES[mark]}")
         data[heading] = cells
     return Table(data, dict.fromkeys(data.columns[1:], str))

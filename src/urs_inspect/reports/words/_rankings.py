@@ -89,7 +89,9 @@ def _screen(
     weighed: WeighedRanking | None,
 ) -> FirstScreen:
     """The answer on one screen; `more` are titles of parts that are not on it."""
-    basis = people_notes(people) if people else []
+    basis = []
+    if people:
+        basis = people_notes(people)
     basis += [
         f"{counted(ranking.battles, 'comparison')} on {counted(ranking.clusters, 'instruction')},"
         f" {counted(ranking.ties, 'tie')}.",
@@ -98,7 +100,9 @@ def _screen(
     warnings = _apart(ranking)
     if any(player.startswith(SIMULATED) for player in ranking.players):
         warnings.insert(0, SIMULATED_SCREEN)
-    findings = [first_of_groups(by)] if by else []
+    findings = []
+    if by:
+        findings = [first_of_groups(by)]
     findings.append(
         "The interval of a rank is about that model alone; where models are nearly equal, it is"
         " too narrow."
@@ -113,7 +117,9 @@ def _screen(
 def _apart(ranking: Ranking) -> list[str]:
     """That not all models can be compared."""
     message = ranking.connectivity.message
-    return [f"NOT ALL MODELS COMPARE: {message}"] if message else []
+    if message:
+        return [f"NOT ALL MODELS COMPARE: {message}"]
+    return []
 
 
 def _table(ranking: Ranking, by: RankingsBy | None, weighed: WeighedRanking | None) -> Table:
@@ -125,7 +131,9 @@ def _table(ranking: Ranking, by: RankingsBy | None, weighed: WeighedRanking | No
         "model": list(ranking.players),
     }
     headings: dict[str, str] = {}
-    groups = rank_columns(by) if by else {}
+    groups = {}
+    if by:
+        groups = rank_columns(by)
     for group, ranks in groups.items():
         column = f"group: {group}"  # a group may be called like another column
         columns[column] = ranks
@@ -386,11 +394,9 @@ def people_notes(people: HumanBattles) -> list[str]:
             " tell."
         )
     if people.unknown:
-        are = (
-            "is about another comparison and does"
-            if people.unknown == 1
-            else "are about other comparisons and do"
-        )
+        are = "are about other comparisons and do"
+        if people.unknown == 1:
+            are = "is about another comparison and does"
         notes.append(f"{counted(people.unknown, 'vote')} {are} not count.")
     return [*notes, *(f"Not a vote: {fault}" for fault in people.faults)]
 

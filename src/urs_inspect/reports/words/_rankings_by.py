@@ -143,7 +143,9 @@ def first_of_groups(found: RankingsBy) -> str:
     firsts = []
     for group, ranking in found.groups.items():
         ahead = ranking.differences[0].verdict == "significantly different"
-        sure = "" if ahead else " (not clearly)"
+        sure = " (not clearly)"
+        if ahead:
+            sure = ""
         firsts.append(f"{group}: {ranking.players[0]}{sure}")
     return f"First by {found.by}: {'; '.join(firsts)}."
 

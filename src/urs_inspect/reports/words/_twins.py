@@ -95,4 +95,6 @@ def _unscored(twins: Twins) -> str:
 
 def _shortened(text: str) -> str:
     """A text of at most a line; arguments of a scorer may hold a whole prompt."""
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - 3]}..."

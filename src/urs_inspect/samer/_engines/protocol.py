@@ -268,7 +268,9 @@ class StepPooling:
     @property
     def task(self) -> str:
         """What vLLM calls it."""
-        return "classify" if self.end_of_turn == ANY_END else "token_embed"
+        if self.end_of_turn == ANY_END:
+            return "classify"
+        return "token_embed"
 
     @property
     def options(self) -> dict[str, Any]:

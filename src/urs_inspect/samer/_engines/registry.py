@@ -76,7 +76,9 @@ def load_engine(samer: str, *, engine: str = "auto", **options: Any) -> Engine:
     chosen: dict[str, Any] = {"model": samer, "engine": engine}
     own: dict[str, Any] = {}
     for name, value in options.items():
-        place = chosen if name in SamerOptions.model_fields else own
+        place = own
+        if name in SamerOptions.model_fields:
+            place = chosen
         place[name] = value
     return open_engine(check("samer", chosen, SamerOptions), **own)
 
@@ -129,7 +131,9 @@ def _chosen(samer: str, engine: str) -> str:
     if engine == "auto":
         if address:
             return "server"
-        name = "vllm" if find_spec("vllm") is not None else "transformers"
+        name = "transformers"
+        if find_spec("vllm") is not None:
+            name = "vllm"
         _LOG.info(
             "samer: %s is run by %s",
             samer,
@@ -139,9 +143,9 @@ def _chosen(samer: str, engine: str) -> str:
     if engine not in engine_names():
         raise InputError(f"unknown engine '{engine}'; allowed: auto, {choices(engine_names())}")
     if address != (engine == "server") and engine in _ENGINES:
-        expected = (
-            "an address (http://host:port)" if engine == "server" else "a checkpoint's folder"
-        )
+        expected = "a checkpoint's folder"
+        if engine == "server":
+            expected = "an address (http://host:port)"
         raise InputError(f"samer '{samer}' does not fit engine '{engine}'; expected {expected}")
     return engine
 

@@ -68,7 +68,9 @@ def make_vllm(choice: SamerOptions, **vllm: Any) -> Engine:
     checkpoint, spec = open_with_spec(choice)
     if wrong := [name for name in vllm if name in _FIXED]:
         raise InputError(f"vllm: {choices(wrong)} cannot be set; SaMer needs its own value")
-    backbone = exported_folder(checkpoint) if spec.reward is None else checkpoint.folder
+    backbone = checkpoint.folder
+    if spec.reward is None:
+        backbone = exported_folder(checkpoint)
     if choice.engine_options is not None:
         vllm |= choice.engine_options.model_dump()
     return VllmEngine(spec, checkpoint, backbone, vllm)
@@ -134,7 +136,9 @@ class VllmEngine:
     def _outcomes(self, items: Sequence[QueryResponse]) -> list[Outcome]:
         encoded = encode_all(self._conversations, self.spec, items)
         ready = [item for item in encoded if isinstance(item, Encoded)]
-        replies = self._encode(ready) if ready else []
+        replies = []
+        if ready:
+            replies = self._encode(ready)
         pairs = list(map(self._pair, ready, replies))
         return outcomes(self._heads, self.spec.weights_at, encoded, pairs)
 

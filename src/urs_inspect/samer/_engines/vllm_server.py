@@ -226,7 +226,9 @@ class ServerEngine:
 
 def _client(url: str, timeout: float) -> httpx.AsyncClient:
     key = os.environ.get("VLLM_API_KEY")
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    headers = {}
+    if key:
+        headers = {"Authorization": f"Bearer {key}"}
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=_AT_ONCE)
     return httpx.AsyncClient(base_url=url, timeout=timeout, limits=limits, headers=headers)
 
@@ -263,7 +265,9 @@ def _wait(state: RetryCallState) -> float:
 
     A part of it is random.
     """
-    error = state.outcome.exception() if state.outcome else None
+    error = None
+    if state.outcome:
+        error = state.outcome.exception()
     if isinstance(error, httpx.HTTPStatusError):
         asked = error.response.headers.get("Retry-After", "")
         if asked.isdecimal():

@@ -66,7 +66,9 @@ def make_transformers(
 
 def _usable_device(device: str) -> str:
     if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        if torch.cuda.is_available():
+            return "cuda"
+        return "cpu"
     try:
         torch.empty(0, device=device)
     except (
