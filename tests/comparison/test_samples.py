@@ -472,9 +472,11 @@ def test_samples_of_former_lm_eval_name_neither_metrics_nor_filter(tmp_path: Pat
     file = Path(write_saved(tmp_path, "m", [{}]))
     line = {"doc_id": 0, "doc": {}, "target": "t", "arguments": [], "resps": [["r"]]}
     line |= {"filtered_resps": ["r"], "doc_hash": "h", "prompt_hash": "h", "target_hash": "h"}
-    lines = [{**line, "doc_id": place, "acc": place % 2} for place in range(3)]
+    lines = [{**line, "doc_id": place, "acc": place % 2, "f1": 0.5} for place in range(3)]
     file.write_text("\n".join(map(json.dumps, lines)))
-    assert by_model(read_sample_scores([str(file)])) == {"m": [0.0, 1.0, 0.0]}
+    found = read_sample_scores([str(file), f"{file.parent}/../{file.parent.name}"])
+    assert by_model(found) == {"m": [0.0, 1.0, 0.0]}  # by the first metric of the file
+    assert not found.left_out  # one file under two names
 
 
 @pytest.mark.parametrize(

@@ -315,6 +315,10 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         config(hidden_act="gelu"),
         "config.json has hidden_act 'gelu'; expected silu",
     ),
+    "an activation that is no name": (
+        config(hidden_act=5),
+        "config.json has hidden_act 5; expected silu",
+    ),
     "a configuration of int8": (
         config(torch_dtype="int8"),
         "config.json has torch_dtype 'int8'; expected float32",

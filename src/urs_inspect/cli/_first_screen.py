@@ -143,7 +143,7 @@ def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list
         lines += ["", *rows]
     room += kept - 1
     findings = _found_lines(screen.findings, width, room)
-    findings += _fitting(screen.ways, width, room - len(findings))[0]
+    findings += _fitting([*screen.planning, *screen.ways], width, room - len(findings))[0]
     if findings:
         lines += ["", *findings]
     return [*top, *lines, "", *end]

@@ -254,10 +254,11 @@ def _probe_screen(log: "EvalLog") -> tuple["FirstScreen", bool]:
         judges |= {str(one["judge"]): None for one in (score.metadata or {}).get("judges", ())}
     given = pd.DataFrame(finals, columns=["answer", "final"]).groupby("answer")["final"]
     shown = given.agg(n="size", scored="count", mean="mean", least="min", most="max")
+    shown = shown.reindex(list(NULL_ANSWERS)).fillna({"n": 0, "scored": 0})
     rows = []
     suspect = []
     row: Any
-    for row in shown.reindex(list(NULL_ANSWERS)).itertuples():
+    for row in shown.itertuples():
         low, high = NULL_ANSWERS[row.Index]
         fine = low <= row.mean <= high
         cells = {"answer": row.Index, "n": f"{row.n:.0f}"}

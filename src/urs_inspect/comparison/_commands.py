@@ -170,9 +170,7 @@ def trust(
     output: Path | None = click.get_current_context().params["output"]
     if rest is not None and output is not None and rest.resolve() == (output / REST).resolve():
         raise InputError(f"rest: -o {output} writes {rest} anew; move it to another directory")
-    scale = None
-    if human_scale:
-        scale = parse_scale(human_scale, "human-scale")
+    scale = parse_scale(human_scale, "human-scale") if human_scale else None
     labels = read_human_ratings(human, scale)
     found = find_trust(logs, labels, read_labels(rest, scale, given=False), **asked)
     return report_trust(found, budget, command)

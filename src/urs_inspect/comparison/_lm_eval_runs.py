@@ -44,7 +44,7 @@ _NO_METRICS = frozenset(
 def saved_files(names: Iterable[str]) -> list[Path]:
     """Files of samples at paths, as lm-eval names them."""
     listed: list[Path] = []
-    for path in map(Path, map(files.local_path, names)):
+    for path in (Path(files.local_path(name)).resolve() for name in names):
         listed += sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path]
     return [file for file in dict.fromkeys(listed) if SAVED.search(file.name)]
 
@@ -87,8 +87,8 @@ def runs_of_lm_eval(
             skipped.append(f"{file.name} was left out: it has no {what}.")
             continue
         results = saved_results(file)
-        version = results.get("versions", {}).get(task, "")
-        versions.append((str(version), str(file)))
+        version = results.get("versions", {}).get(task)
+        versions.append(("" if version is None else str(version), str(file)))
         upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric))
         runs.append(_saved_run(file, results, what, frame[frame["sample"].isin(known)]))
     left_out += first_few(skipped, "file")
@@ -136,7 +136,8 @@ def _saved_lines(file: Path, query: Query) -> pd.DataFrame:
                 doc = line["doc"]
             row = row_of(line["doc_id"], None, doc, line.get("doc_hash", ""), query)
             row["filter"] = line.get("filter", "none")
-            names = line.get("metrics", line.keys() - _NO_METRICS)  # former versions name none
+            others = [name for name in line if name not in _NO_METRICS]
+            names = line.get("metrics", others)  # former versions name none
             row["metrics"] = {name: line[name] for name in names}
             row["keys"] = tuple(doc)
             rows.append(row)

@@ -74,7 +74,8 @@ def trust(
         left_out.append("Weights were left out: the promise holds for labels drawn with one rate.")
     judges = _read_judges(logs, scorer, task, left_out)
     prices = _read_prices(price, judges)
-    judges = dict(sorted(judges.items(), key=lambda judge: prices.get(judge[0], np.inf)))
+    if prices.keys() >= judges.keys():
+        judges = {judge: judges[judge] for judge in sorted(judges, key=prices.__getitem__)}
     tables = [read.table.set_index(["sample", "model"])["value"] for read in judges.values()]
     values = pd.concat(tables, axis=1, keys=list(judges), names=["judge"])
     for judge, column in values.items():
@@ -91,7 +92,7 @@ def trust(
     taken = values.notna() & np.equal.outer(shown.by, np.arange(len(judges)))
     tested = (taken | (values.notna() & ~taken.any())).iloc[places]
     counts = [taken.mean(), tested.sum(), (tested & agrees).sum()]
-    table = pd.concat(counts, axis=1, keys=["taken", "labels", "agreed"])
+    table = pd.concat(counts, axis=1, keys=["taken", "labels", "agreed"]).reset_index()
     answers = pd.DataFrame({"by": np.array([*judges, ""])[shown.by]}, values.index)
     answers["value"] = values.where(taken).max(axis=1)
     if rest is not None:
@@ -99,8 +100,7 @@ def trust(
     by_people = labels.groupby(level=[0, 1]).median().to_frame("value")
     answers.update(by_people.assign(by=PERSON))
     final = rest is not None or bool(answers["by"].all())
-    by_answer = answers.reset_index()
-    return Escalation(shown, table.reset_index(), by_answer, judges, prices, final, left_out)
+    return Escalation(shown, table, answers.reset_index(), judges, prices, final, left_out)
 
 
 def _read_judges(
@@ -162,9 +162,7 @@ def _tolerance(scale: tuple[float, float], within: float | None) -> float:
     if within is not None and within >= half:
         raise InputError(f"within: must be below half of the scale, {half:g}, got {within:g}")
     # A mean over epochs counts as the verdict to which it is nearer.
-    if within is None:
-        return min(1.0, 0.998 * half)
-    return within
+    return min(1.0, 0.998 * half) if within is None else within
 
 
 def signs_of(scores: Floats, scale: tuple[float, float]) -> Floats:
@@ -205,9 +203,9 @@ def _certainties(read: SampleScores) -> "pd.Series[float]":
             continue
         for sample in read_log(file).samples or ():
             calls = [event for event in sample.events if isinstance(event, ModelEvent)]
-            of_judge = [call for call in calls if JUDGE_ROLE.search(call.role or "")]
+            asked = [call for call in calls if not read.judge or JUDGE_ROLE.search(call.role or "")]
             certainty = 0.0
-            for choice in chain.from_iterable(call.output.choices for call in of_judge or calls):
+            for choice in chain.from_iterable(call.output.choices for call in asked):
                 certainty = certainty_of(choice.logprobs.content if choice.logprobs else ())
             rows.append((whole_characters(str(sample.id)), model, certainty))
     frame = pd.DataFrame(rows, columns=["sample", "model", "value"])

@@ -107,9 +107,7 @@ def _final_log(file: str, answers: pd.DataFrame, claim: str) -> bytes:
         name = whole_characters(str(sample.id))
         if name in given:
             value, by = given[name]
-            reason = claim
-            if by == PERSON:
-                reason = "rated by people"
+            reason = "rated by people" if by == PERSON else claim
             why = ProvenanceData(author=by, reason=f"urs-inspect trust: {reason}")
             edit = ScoreEdit(value=value, metadata={"by": by}, provenance=why)
             edit_score(log, sample.id, TRUSTED, edit, recompute_metrics=False, epoch=sample.epoch)

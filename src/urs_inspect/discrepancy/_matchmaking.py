@@ -10,13 +10,13 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 from anyio import to_thread
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy._greedy import Selected, SetSimilarity
 from urs_inspect.discrepancy._pools import Pool, usable_masks
 from urs_inspect.discrepancy._selection import LAMBDA, Selector
@@ -124,6 +124,10 @@ class Rules:
     """
     answers: AnswerFilter = field(default_factory=AnswerFilter)
     seed: int = 0  # of the random baseline
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(Method):
+            raise InputError(f"method '{self.method}'; allowed: {choices(get_args(Method))}")
 
 
 class InstructionSelector(Protocol):

@@ -302,7 +302,7 @@ _SETTINGS = {
 used, and what is expected.
 """
 _LLAMA_SETTINGS = {
-    "hidden_act": ("silu".__eq__, "silu"),  # vLLM computes no other
+    "hidden_act": (("silu",).__contains__, "silu"),  # vLLM computes no other
     "dtype": _FLOAT,
     "torch_dtype": _FLOAT,
     **_SETTINGS,

@@ -151,6 +151,8 @@ def score(source: Path, out: Path, model: str, settings: tuple[str, ...], overwr
     given = named_values(settings, "-S")
     options = check_argument("-S", given, BulkOptions)
     ray = _ray(options.ray, options.workers)
+    if ray is not None and options.timeout:
+        raise InputError("-S: timeout: only for a server, which workers of ray do not ask")
     many = ray is not None or _names_many(source)
     partitions = find_partitions(source, out) if many else ()
     rows = None if many else _rows_to_score(source, out, overwrite)

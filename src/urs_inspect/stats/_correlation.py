@@ -181,7 +181,7 @@ def _p_value(estimate: Estimate, draws: Floats) -> float:
         return math.nan
     known = np.count_nonzero(~np.isnan(draws))
     fewest = min(np.count_nonzero(draws <= 0), np.count_nonzero(draws >= 0))
-    return min(1.0, 2 * (fewest + 1) / (known + 1))
+    return float(min(1.0, 2 * (fewest + 1) / (known + 1)))
 
 
 def _draws(

@@ -45,7 +45,7 @@ class Shown:
         from scipy.stats import binom
 
         share = (self.agreed + 1) / (self.tested + 2)
-        tested = np.asarray(labels) * self.tested // self.labels
+        tested = np.asarray(labels) * self.tested // max(1, self.labels)
         fewest = fewest_agreed(tested, self.at_least, self.miss)
         return np.asarray(binom.sf(fewest - 1, tested, share))
 
@@ -53,9 +53,7 @@ class Shown:
     def needed(self) -> int | None:
         """How many labels are likely to pass the test that failed; None if too many."""
         enough = np.flatnonzero(self.chance(np.arange(_MOST_LABELS)) >= _POWER)
-        if len(enough):
-            return int(enough[0])
-        return None
+        return int(enough[0]) if len(enough) else None
 
 
 def find_shown(
@@ -108,9 +106,7 @@ def _rules(signs: Floats, spare: Integers) -> Iterator[Integers]:
         spare_of_judge = spare[: int(labels) + 1]
         disagreements = min(spare_of_judge.max(), _DISAGREEMENTS)
         number = np.argmax(spare_of_judge >= disagreements)  # 0 if no number of labels is enough
-        strictest = 1.0
-        if number:
-            strictest = number / labels
+        strictest = number / labels if number else 1.0
         shares = np.linspace(strictest, 1, _STEPS)
         thresholds = np.quantile(scored, 1 - shares, method="lower")
         for threshold in np.unique(thresholds)[::-1]:

@@ -151,6 +151,12 @@ def _read(header: EvalLog, skipped: list[str]) -> _Log | None:
         row["because"] = str(facts.get(BECAUSE, row["error"]))
     cases = str((header.eval.metadata or {}).get("cases", CHOSEN))
     service, settings = service_of(header)
+    if settings.get("given") == "":
+        skipped.append(
+            f"{short_name(header.location)} was left out: a former version wrote it, without the"
+            " search engine or translator among the options of its assistant."
+        )
+        return None
     table = pd.DataFrame(rows).assign(cases=cases)
     if table[FINAL].isna().all():
         outcomes = table["became"].value_counts()
@@ -445,8 +451,11 @@ def _about_comparison(found: Comparison) -> list[str]:
     lines += [f"Judge: {', '.join(facts.judges) or 'none'}.", about_data]
     asked = counted(found.questions, "question")
     services = counted(len(found.services), "service")
-    common = f"{found.common} of {asked} have a score of all {services}"
-    lines.append(f"{common}; means are over these alone.")
+    if found.common:
+        common = f"{found.common} of {asked} have a score of all {services}"
+        lines.append(f"{common}; means are over these alone.")
+    else:
+        lines.append(f"None of {asked} has a score of all {services}, so there are no means.")
     left, gained = found.without
     if left:
         shared = counted(gained, "question")

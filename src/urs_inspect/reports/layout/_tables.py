@@ -447,6 +447,7 @@ class FirstScreen:
         basis: What the claim rests on, one sentence each.
         table: One row per model, the most important columns first.
         findings: What else was found, one sentence each, the most important first.
+        planning: What more questions would tell; on a terminal where there is room.
         commands: What a next command does, and the command.
         ways: Where a terminal shows more; not on a page, which has it all.
         kept: How many of the warnings, the first, are shown whatever room they take.
@@ -457,6 +458,7 @@ class FirstScreen:
     basis: Sequence[str] = ()
     table: Table | None = None
     findings: Sequence[str] = ()
+    planning: Sequence[str] = ()
     commands: Sequence[tuple[str, str]] = ()
     ways: Sequence[str] = ()
     kept: int = 0
@@ -472,6 +474,7 @@ class FirstScreen:
                 yield warning
         yield from self.basis
         yield from self.findings
+        yield from self.planning
         for purpose, command in self.commands:
             yield f"{purpose}, {COMMAND}`{command}`"
 

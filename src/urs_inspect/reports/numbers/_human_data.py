@@ -149,9 +149,9 @@ def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
         refuse(errors)
         raise InputError(f"no rating in {path}, which has {counted(len(rows), 'row')}")
     given = [row.values.get("rating") for row in rows]
-    is_label = [label_key(value) in _LABELS for value in given]
-    is_number = np.isfinite([number(value) for value in given])
-    if all(is_label) or (scale is None and not is_number.all()):
+    is_label = np.array([label_key(value) in _LABELS for value in given])
+    is_number = np.isfinite([number(value) for value in given]) & ~is_label
+    if is_label.all() or (scale is None and not is_number.all()):
         return _ratings_of_rows(path, rows, _UNIT, errors, labels=True)
     if scale is None:
         raise InputError(

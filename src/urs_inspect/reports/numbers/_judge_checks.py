@@ -145,22 +145,21 @@ def read_largest_twins(
     """Read the log with the most twins by these judges, asked with the prompts of these logs.
 
     One with padded twins comes before one without, as only padded twins correct leads. `skipped`
-    gets a sentence if it cannot be read.
+    gets a sentence for each that cannot be read.
     """
     candidates = []
     for log in answers.judge_logs:
         is_theirs = log.eval.task == TWINS_TASK and _judges_of(log) == [frozenset(judges)]
         if is_theirs and not _same_prompts(answers, log).isdisjoint(logs):
             candidates.append((SLOPE in _metrics(log), samples_of(log), log))
-    if not candidates:
-        return None
-    *_, largest = max(candidates, key=lambda candidate: candidate[:2])
-    try:
-        return read_twins(largest)
-    except Exception as error:  # a damaged file may raise anything
-        name = short_name(largest.location)
-        skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
-        return None
+    candidates.sort(key=lambda candidate: candidate[:2], reverse=True)
+    for *_, log in candidates:
+        try:
+            return read_twins(log)
+        except Exception as error:  # a damaged file may raise anything
+            name = short_name(log.location)
+            skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
+    return None
 
 
 def read_judge_facts(

@@ -161,7 +161,8 @@ def _score(sample: EvalSample) -> tuple[float, str]:
 def _shift(name: str, scored: pd.DataFrame, width: float) -> KindShift:
     """The mean shift of twins of one kind; `width` is that of the scale."""
     shift = mean_interval(scored[SHIFT].tolist(), clusters=scored["question"].tolist())
-    if math.isnan(shift.low) and shift.clusters >= FEWEST:  # all alike
+    all_alike = scored[SHIFT].nunique() == 1
+    if all_alike and shift.clusters >= FEWEST:
         smallest = _unseen(shift.clusters, width)
         shift = replace(shift, low=shift.value - smallest, high=shift.value + smallest)
     else:

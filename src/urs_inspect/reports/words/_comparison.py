@@ -85,6 +85,25 @@ def pairs_table(
     return Table(data, {**formats, "Difference": signed, "p (Holm)": p_value})
 
 
+_COLUMNS = [
+    "block",
+    "column",
+    "first",
+    "second",
+    "difference",
+    "low",
+    "high",
+    "p",
+    "p_holm",
+    "p_worst",
+    "verdict",
+    "depends_on",
+    "n",
+    "error",
+    "detectable",
+]
+
+
 def differences_table(compared: ComparedModels, block: int | None = None) -> Table:
     """Every comparison, for files: all pairs of models, or with the best model of a column."""
     rows = []
@@ -108,9 +127,9 @@ def differences_table(compared: ComparedModels, block: int | None = None) -> Tab
                 "detectable": compared.detectable(pair) if key == ALL else None,
             }
             rows.append(row)
-    data = pd.DataFrame(rows, dtype=object)
+    data = pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
     if block is None:
-        data = data.drop(columns="block", errors="ignore")
+        data = data.drop(columns="block")
     return Table(data, name="differences", shown=())
 
 

@@ -51,13 +51,14 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
     """The answer of a leaderboard: that of its first ranking."""
     ranking = board.rankings[0]
     claim, *findings = claims(ranking)
-    more: list[str] = []
+    planning: list[str] = []
     if len(ranking.ranked) > 1 and not findings:
         findings = _best_of_intents(ranking)
-        more += _needed(ranking)
+        planning += _needed(ranking)
+    ways = []
     if len(board.rankings) > 1:
         others = counted(len(board.rankings) - 1, "more ranking")
-        more.append(f"{others}, of runs that cannot be compared with this one: --all.")
+        ways.append(f"{others}, of runs that cannot be compared with this one: --all.")
     failed = failed_sentence(ranking)
     first = []
     if board.simulated:
@@ -70,8 +71,9 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
         [rests_on(ranking), *_total_cost(ranking), *ranking_notes(ranking)],
         _table(ranking),
         findings,
+        planning,
         _commands(ranking, failed),
-        more,
+        ways,
         len(first),
     )
 
