@@ -459,8 +459,12 @@ def _by_sections(
                     row["text"] = _detail_text(detail)
                     texts.setdefault(detail.level, []).append(row)
         tables = [_details_table(what, level, rows, list(details)) for level, rows in texts.items()]
-        notes = () if tables else ("The logs have none, or only one group.",)
-        title = "Failures by mode" if what == "failure" else f"By {what}"
+        title = f"By {what}"
+        nothing = f"No figures by {what}: the logs have no such groups, or only one."
+        if what == "failure":
+            title = "Failures by mode"
+            nothing = "No failures."
+        notes = () if tables else (nothing,)
         sections.append(Section(title, notes, tables, level=3))
     return sections
 
