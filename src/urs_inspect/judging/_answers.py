@@ -339,7 +339,8 @@ class AnswerJudging:
             mode = _most_common_failure(judgements)
             failed = {**metadata, "outcome": f"unscored_{mode}", "failure_mode": mode}
             return Judged(None, "grader_failed", explanation, failed)
-        scores: dict[str, list[int]] = {FINAL: [record.final for record in records]}
+        finals = [record.final for record in records]
+        scores: dict[str, list[int]] = {FINAL: finals}
         for criterion in self.rubric.intents[case.intent].criteria:
             given = (record.criteria[criterion] for record in records)
             scores[criterion] = [score for score in given if score is not None]
@@ -347,7 +348,8 @@ class AnswerJudging:
 
     def _no_response(self, case: _Case, judges: Sequence[str]) -> Judged:
         """Give an empty answer the lowest score, without a judge; `judges` are those of the run."""
-        scores = {key: [LOWEST] for key in (FINAL, *self.rubric.intents[case.intent].criteria)}
+        criteria = self.rubric.intents[case.intent].criteria
+        scores = {key: [LOWEST] for key in (FINAL, *criteria)}
         stop_reason = case.answer.stop_reason
         outcome = "no_response"
         if stop_reason in STOPPED_AT_LIMIT:

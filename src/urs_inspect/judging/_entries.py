@@ -74,7 +74,8 @@ def _ends(phrase: str) -> list[str]:
     In Chinese from each of its characters on.
     """
     starts = [match.start() for match in _WORD.finditer(phrase)][-_MOST_ENDS:]
-    names = [normalise_key(phrase), *(normalise_key(phrase[start:]) for start in starts)]
+    names = [normalise_key(phrase)]
+    names += [normalise_key(phrase[start:]) for start in starts]
     return [name for name in dict.fromkeys(names) if name]
 
 
@@ -83,7 +84,8 @@ def _readings(text: str) -> set[str]:
     plain = _UNSEEN.sub("", without_invisible(text))
     forms = {plain, decoded(plain), unquote(plain)}
     forms |= {unicodedata.normalize("NFKC", form) for form in forms}
-    return forms | {_MARKUP.sub(" ", form).replace("|", ":") for form in forms}
+    without_markup = {_MARKUP.sub(" ", form).replace("|", ":") for form in forms}
+    return forms | without_markup
 
 
 def _beginnings(entry: Entry) -> Iterator[Entry]:
@@ -94,7 +96,8 @@ def _beginnings(entry: Entry) -> Iterator[Entry]:
     yield entry
     words = list(_WORD.finditer(entry.value))[:_MOST_BEGINNINGS]
     for word in words:
-        yield entry._replace(value=entry.value[words[0].start() : word.end()])
+        up_to_word = entry.value[words[0].start() : word.end()]
+        yield entry._replace(value=up_to_word)
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,10 @@ def taken_by_name(names: frozenset[str], reads: Callable[[str], bool]) -> Taken:
     """
 
     def find(text: str) -> Sequence[Span]:
-        places = [entry.place for entry in entries(text) if entry.is_whole and entry.name in names]
+        places = []
+        for entry in entries(text):
+            if entry.is_whole and entry.name in names:
+                places.append(entry.place)
         candidates = set()
         for inside in (False, True):
             candidates.update(spans(text, inside))

@@ -131,6 +131,10 @@ def describe_error(error: Exception, hide: Callable[[str], str] = str) -> str:
     """
     # The harness hides what the endpoint said: in a retry error, or below a copy of the whole
     # request.
-    cause = error.__cause__ if isinstance(error, RetryError) and error.__cause__ else error
-    text = hide(f"{type(cause).__name__}: {getattr(cause, 'provider_message', None) or cause}")
-    return visible(json.dumps(text, ensure_ascii=False)[1:-1])[:MAX_DETAIL]
+    cause: BaseException = error
+    if isinstance(error, RetryError) and error.__cause__:
+        cause = error.__cause__
+    message = getattr(cause, "provider_message", None) or cause
+    text = hide(f"{type(cause).__name__}: {message}")
+    without_quotes = json.dumps(text, ensure_ascii=False)[1:-1]
+    return visible(without_quotes)[:MAX_DETAIL]

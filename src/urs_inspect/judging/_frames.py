@@ -76,15 +76,18 @@ class Frame:
         `taken` is what the reader of the reply takes.
         """
         texts = {name: text.strip() for name, text in materials.items()}
-        safe = {name: sanitize(text, self.delimiters, taken.find) for name, text in texts.items()}
+        safe = {}
+        for name, text in texts.items():
+            safe[name] = sanitize(text, self.delimiters, taken.find)
         key = ""
         needs_key = False
         if self.keyed:
             key = record_key(self.version, *texts.values())
             needs_key = safe != texts or any(map(taken.is_named_in, texts.values()))
+        filled = {**self.context, **safe, KEY: key}
         return JudgePrompt(
             instructions=self.instructions,
-            case=_render(self.template, "case", {**self.context, **safe, KEY: key}),
+            case=_render(self.template, "case", filled),
             version=self.version,
             sha256=self.sha256,
             key=key,

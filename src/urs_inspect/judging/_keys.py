@@ -183,7 +183,8 @@ def _has_near_key(squeezed: str, key: str) -> bool:
     most = _edits(key)
     # Of one part more than there may be wrong letters, one part must be there as it is.
     size = math.ceil(len(key) / (most + 1))
-    parts = [key[start : start + size] for start in range(0, len(key), size)]
+    starts = range(0, len(key), size)
+    parts = [key[start : start + size] for start in starts]
     anywhere = re.compile("|".join(f"(?={part})" for part in parts))
     around = len(key) + most
     windows: list[tuple[int, int]] = []
@@ -319,7 +320,10 @@ def _last_result(
         last = read("\n".join(part.text for part in kept))
     if isinstance(last, JudgeFailure):
         return Read(last, False)
-    earlier = [part.result for part in kept[:-1] if not isinstance(part.result, JudgeFailure)]
+    earlier = []
+    for part in kept[:-1]:
+        if not isinstance(part.result, JudgeFailure):
+            earlier.append(part.result)
     span = kept[-1].span
     later = read(text[span.end :])
     contradiction = _contradiction(last, earlier, later)
@@ -468,7 +472,8 @@ def _own(text: str, key: str, closed: list[Span]) -> list[Span]:
     """
     own: set[Span] = set()
     for place, _ in _key_places(text, key)[-_MAX_KEYS:]:
-        around = next((span for span in closed if span.start < place < span.end), None)
+        enclosing = (span for span in closed if span.start < place < span.end)
+        around = next(enclosing, None)
         if around is None and _is_named_key(text, place):
             around = _unclosed(text, place, closed)
         if around is not None:
@@ -520,7 +525,8 @@ def _other_key(text: str, read: Reader[ResultT]) -> str:
         inner = text[span.start : span.end]
         pairs = list(read_pairs(inner))
         given = [value for name, value in pairs if normalise_key(name) == KEY]
-        written = [str(value).strip() for value in given if isinstance(value, (str, int))]
+        texts_or_numbers = [value for value in given if isinstance(value, (str, int))]
+        written = [str(value).strip() for value in texts_or_numbers]
         written = [value for value in written if value and not _PLACEHOLDER.fullmatch(value)]
         if not written or isinstance(read(inner), JudgeFailure):
             continue

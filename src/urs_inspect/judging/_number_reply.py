@@ -124,7 +124,8 @@ def _digit(character: str | None) -> int:
 
 def _plain(text: str) -> str:
     """The text without markup, in characters of half width, with numerals as digits."""
-    text = _WIDE_GROUPS.sub(lambda match: match[0].replace("，", ","), text).translate(_PLAIN)
+    text = _WIDE_GROUPS.sub(lambda match: match[0].replace("，", ","), text)
+    text = text.translate(_PLAIN)
     for pattern, instead in _LATEX:
         text = pattern.sub(instead, text)
     return _IN_CHINESE.sub(lambda match: str(chinese_number(match[0]) or match[0]), text)
@@ -169,7 +170,8 @@ def _kind(text: str, match: re.Match[str]) -> _Kind:
     before = text[max(0, match.start() - _LONGEST_LEAD) : match.start()]
     equation = _EQUALS.search(match[0])
     # Below a heading come the steps, of which the last counts.
-    if (lead := _ANSWER_LEAD.search(before)) and not (equation and "\n" in lead[0]):
+    lead = _ANSWER_LEAD.search(before)
+    if lead and not (equation and "\n" in lead[0]):
         return "answer"
     stated = equation or _STATEMENT_LEAD.search(before) or _STATEMENT_TAIL.match(text, match.end())
     if stated:
@@ -180,13 +182,16 @@ def _kind(text: str, match: re.Match[str]) -> _Kind:
 def _is_count(text: str, match: re.Match[str], equation: bool) -> bool:
     """Whether a number says how many numbers or steps there are."""
     before = text[max(0, match.start() - _LONGEST_LEAD) : match.start()]
-    return bool(_COUNTS.match(text, match.end()) or (not equation and _COUNT_LEAD.search(before)))
+    if _COUNTS.match(text, match.end()):
+        return True
+    return not equation and _COUNT_LEAD.search(before) is not None
 
 
 def _is_item(text: str, match: re.Match[str]) -> bool:
     """Whether a number is that of an item in a list."""
     start = text.rfind("\n", 0, match.start()) + 1
-    return not text[start : match.start()].strip() and _ITEM.match(text, match.end()) is not None
+    before = text[start : match.start()]
+    return not before.strip() and _ITEM.match(text, match.end()) is not None
 
 
 def _value(expression: str) -> Decimal | None:

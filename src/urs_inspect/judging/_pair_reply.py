@@ -196,7 +196,10 @@ def compare_with_labels(labels: Mapping[str, str], readings: Sequence[PairReadin
     orders: dict[str, dict[str, str | None]] = {}
     for reading in readings:
         orders.setdefault(reading.first, dict.fromkeys(kept)).update(reading.verdicts)
-    final = {name: final_verdict([verdicts[name] for verdicts in orders.values()]) for name in kept}
+    final = {}
+    for name in kept:
+        in_each_order = [verdicts[name] for verdicts in orders.values()]
+        final[name] = final_verdict(in_each_order)
     return PairOutcome(kept, orders, final)
 
 

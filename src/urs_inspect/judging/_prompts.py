@@ -129,9 +129,12 @@ def _intent_frame(rubric: Rubric, intent_id: str, language: str) -> Frame:
     intent = rubric.intents[intent_id]
     texts = rubric.languages[language]
     terms = {key: rubric.criteria[key][language] for key in intent.criteria}
-    criteria = [{"id": key, **term.model_dump()} for key, term in terms.items()]
+    criteria = []
+    for key, term in terms.items():
+        criteria.append({"id": key, **term.model_dump()})
     bands = []
-    for (low, high), description in zip(rubric.bands, texts.bands, strict=True):
+    for band, description in zip(rubric.bands, texts.bands, strict=True):
+        low, high = band
         bands.append({"low": low, "high": high, "description": description})
     context: dict[str, object] = {
         "intent": {"id": intent_id, **intent.text[language].model_dump()},

@@ -108,7 +108,8 @@ def read_similarity(text: str) -> float | JudgeFailure:
 
 def read_scenario(text: str, allowed: Collection[str]) -> str | JudgeFailure:
     """Read one of the allowed scenario ids; case, blanks and underscores do not matter."""
-    find = partial(_known, ids={normalise_key(name): name for name in allowed}, what="scenario")
+    ids = {normalise_key(name): name for name in allowed}
+    find = partial(_known, ids=ids, what="scenario")
     return _read_one(text, _SCENARIO, "scenario", find, keep=lambda value: value)
 
 
@@ -217,7 +218,8 @@ def read_case_review(text: str, intents: Collection[str]) -> CaseReview | JudgeF
         if isinstance(answer, JudgeFailure):
             return answer
         flags[flag] = answer
-    find = partial(_known, ids={normalise_key(name): name for name in intents}, what="intent")
+    ids = {normalise_key(name): name for name in intents}
+    find = partial(_known, ids=ids, what="intent")
     intent = _agreed("intents", _flat(given["intent"]), find)
     if isinstance(intent, JudgeFailure):
         return intent

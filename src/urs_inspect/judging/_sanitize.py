@@ -162,9 +162,11 @@ def delimiters_of(case: str) -> re.Pattern[str] | None:
     The pattern forgives case, width and blanks.
     """
     literals: set[str] = set()
-    before, *between, after = [_lines(piece) for piece in re.split(r"\x00\w+\x00", case)]
-    for lines in ([], before), *((piece, piece) for piece in between), (after, []):
-        literals.update(lines[0][:_NEAR], lines[1][-_NEAR:])
+    pieces = re.split(r"\x00\w+\x00", case)
+    before, *between, after = [_lines(piece) for piece in pieces]
+    literals.update(before[-_NEAR:], after[:_NEAR])
+    for lines in between:
+        literals.update(lines[:_NEAR], lines[-_NEAR:])
     patterns = [_loosely(literal) for literal in literals if len(literal) > 2]
     if not patterns:
         return None

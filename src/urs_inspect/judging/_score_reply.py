@@ -237,7 +237,8 @@ def _check(scored: ScoreObject, criteria: Sequence[str]) -> ScoreRecord | JudgeF
             return JudgeFailure(
                 "conflicting_scores", f"'{key}' has several scores: {shown(written)}."
             )
-        scores[key] = next((value for value in values if isinstance(value, int)), None)
+        numbers = (value for value in values if isinstance(value, int))
+        scores[key] = next(numbers, None)
     final = scores.pop(FINAL)
     if final is None:
         return JudgeFailure("missing_final", "The final score is empty.")

@@ -8,7 +8,9 @@ from typing import Any, Protocol, TypeVar
 _ScoreT = TypeVar("_ScoreT")
 _ScoreT_co = TypeVar("_ScoreT_co", covariant=True)
 
-TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+TEXTS = _LETTERS | _WORDS
 """Letters and words that stand for numbers, as in inspect-ai."""
 
 
@@ -25,7 +27,9 @@ def scores_named(scores: Mapping[str, _ScoreT] | None, scorer: str) -> list[_Sco
     A later one is numbered, as `intent_judge-1`.
     """
     numbered = re.compile(rf"{scorer}(-?\d+)?")
-    return [score for name, score in (scores or {}).items() if numbered.fullmatch(name)]
+    if scores is None:
+        return []
+    return [score for name, score in scores.items() if numbered.fullmatch(name)]
 
 
 def scores_of_samples(samples: Iterable[_Scored[_ScoreT]], scorer: str) -> list[list[_ScoreT]]:

@@ -97,7 +97,11 @@ def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
     verdicts = {name: _single(words) for name, words in given.items()}
     if any(verdict is not None for verdict in verdicts.values()):
         return Verdicts(verdicts, tuple(dict.fromkeys(unknown)))
-    conflicting = [name for name, words in given.items() if len(words - {None}) > 1]
+    conflicting = []
+    for name, words in given.items():
+        different = words - {None}
+        if len(different) > 1:
+            conflicting.append(name)
     if conflicting:
         detail = f"There are several verdicts on {', '.join(conflicting)}."
         return JudgeFailure("conflicting_verdicts", detail)
@@ -425,13 +429,16 @@ def _loose_entries(text: str) -> list[tuple[str, Any]]:
     nested = [match for match in matches if match.group(3)]
     plain = [match for match in matches if not match.group(3)]
     starts = [match.start() for match in nested]
-    for match, limit in zip(nested, [*starts[1:], len(text)], strict=False):
+    limits = [*starts[1:], len(text)]
+    for match, limit in zip(nested, limits, strict=False):
         words = _loose_winners(text[match.end() : limit])
         if len({read_word(word) for word in words}) == 1:
             winner = Pairs([("winner", words[0])])
-            entries.append((match.group(1) or match.group(2), winner))
+            key = match.group(1) or match.group(2)
+            entries.append((key, winner))
     for match in plain:
-        entries.append((match.group(1) or match.group(2), _value(match, 4)))
+        key = match.group(1) or match.group(2)
+        entries.append((key, _value(match, 4)))
     return [(key, value) for key, value in entries if _verdict(value) is not None]
 
 
@@ -447,4 +454,5 @@ def _loose_winners(text: str) -> list[str]:
 
 
 def _value(match: re.Match[str], group: int) -> str:
-    return next(value for value in match.groups()[group - 1 :] if value is not None)
+    alternatives = match.groups()[group - 1 :]
+    return next(value for value in alternatives if value is not None)

@@ -165,7 +165,13 @@ def _texts(given: object, place: str) -> dict[str, str]:
         return {}
     if not isinstance(given, dict):
         raise InputError(f"{place}: must be a mapping of names to texts")
-    return {str(name): _LEFT_OUT if value is None else str(value) for name, value in given.items()}
+    texts = {}
+    for name, value in given.items():
+        text = _LEFT_OUT
+        if value is not None:
+            text = str(value)
+        texts[str(name)] = text
+    return texts
 
 
 _BETWEEN = "-vs-"
@@ -392,7 +398,8 @@ class HumanBattles:
 
         Returns which of `battles` have one, shape (N,), and these with the judge's outcomes.
         """
-        given = np.array([outcomes.get(name, math.nan) for name in self.outcomes])
+        of_decided = [outcomes.get(name, math.nan) for name in self.outcomes]
+        given = np.array(of_decided)
         known = ~np.isnan(given)
         decided = self.battles.take(known)
         return known, replace(decided, outcome=given[known])
@@ -409,13 +416,18 @@ class HumanBattles:
             for ballot in self.asked.values()
             if ballot.model_a in place and ballot.model_b in place
         ]
+        first = [place[ballot.model_a] for ballot in ballots]
+        second = [place[ballot.model_b] for ballot in ballots]
+        instructions = [ballot.instruction.strip() for ballot in ballots]
+        of_people = [self.outcomes.get(ballot.id, math.nan) for ballot in ballots]
+        of_judge = [outcomes.get(ballot.id, math.nan) for ballot in ballots]
         return JudgedBallots(
             players=players,
-            first=np.array([place[ballot.model_a] for ballot in ballots], dtype=np.int64),
-            second=np.array([place[ballot.model_b] for ballot in ballots], dtype=np.int64),
-            clusters=number_clusters([ballot.instruction.strip() for ballot in ballots]),
-            people=np.array([self.outcomes.get(ballot.id, math.nan) for ballot in ballots]),
-            judge=np.array([outcomes.get(ballot.id, math.nan) for ballot in ballots]),
+            first=np.array(first, dtype=np.int64),
+            second=np.array(second, dtype=np.int64),
+            clusters=number_clusters(instructions),
+            people=np.array(of_people),
+            judge=np.array(of_judge),
         )
 
 
@@ -529,7 +541,10 @@ def groups_of(
 def _fact(facts: Facts, key: str) -> str:
     """The value of a key as text; empty if there is none, or it is no text, number or boolean."""
     values = [known.get(key) for known in facts]
-    texts = [str(value).strip() for value in values if isinstance(value, (str, int, float))]
+    texts = []
+    for value in values:
+        if isinstance(value, (str, int, float)):
+            texts.append(str(value).strip())
     return next(filter(None, texts), "")
 
 
@@ -637,7 +652,10 @@ def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerd
         for item in known
         if _responses_of(wanted[item.ballot.id]) == _responses_of(item.ballot)
     ]
-    outcomes = {item.ballot.id: item.outcome for item in same if not math.isnan(item.outcome)}
+    outcomes = {}
+    for item in same:
+        if not math.isnan(item.outcome):
+            outcomes[item.ballot.id] = item.outcome
     others = len(read) - len(known)
     changed = len(known) - len(same)
     unparsed = len(same) - len(outcomes)

@@ -80,11 +80,13 @@ def read_judge_prior(name: str) -> JudgePrior:
             f"prior: none of {verdicts} in '{name}' could be parsed, so nothing is known of the"
             " judge"
         )
-    battles = battles_of(
-        Battle(item.ballot.model_a, item.ballot.model_b, item.outcome, item.ballot.instruction)
-        for item in known
-    )
-    return JudgePrior.of(battles, judges_of(known), unread=len(comparisons) - len(known))
+    decided = []
+    for item in known:
+        ballot = item.ballot
+        decided.append(Battle(ballot.model_a, ballot.model_b, item.outcome, ballot.instruction))
+    battles = battles_of(decided)
+    unread = len(comparisons) - len(known)
+    return JudgePrior.of(battles, judges_of(known), unread=unread)
 
 
 def judges_of(comparisons: Iterable[Comparison]) -> tuple[str, ...]:

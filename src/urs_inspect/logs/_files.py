@@ -76,7 +76,8 @@ def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
     With counts and the commands that read them.
     """
     named = []
-    for name, count in sorted(Counter(log.eval.task for log in logs).items()):
+    counts = Counter(log.eval.task for log in logs)
+    for name, count in sorted(counts.items()):
         command = reading_command(name)
         them = "them"
         if count == 1:
@@ -503,7 +504,8 @@ def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
         if not later:
             kept.append(run)
             continue
-        asked = len(frozenset[str]().union(*(newer.questions for newer in later)))
+        questions = [newer.questions for newer in later]
+        asked = len(frozenset[str]().union(*questions))
         names = ", ".join(short_name(newer.file) for newer in reversed(later))
         if later[0].run_id and later[0].run_id == run.run_id:
             left, right = _distinct_ends(run.file, later[0].file)
@@ -545,4 +547,6 @@ def _distinct_ends(first: str, second: str) -> tuple[str, str]:
     shown = 1
     while one[-shown:] == other[-shown:] and shown < len(one):
         shown += 1
-    return "/".join(one[-shown:]), "/".join(other[-shown:])
+    end = "/".join(one[-shown:])
+    other_end = "/".join(other[-shown:])
+    return end, other_end

@@ -133,7 +133,10 @@ class _Table:
 
 def _waiting(options: Sequence[str]) -> dict[str, str]:
     """Placeholders in options, and what they stand for."""
-    words = {option.rpartition(" ")[2].rpartition("=")[2] for option in options}
+    words = set()
+    for option in options:
+        last_word = option.rpartition(" ")[2]
+        words.add(last_word.rpartition("=")[2])
     if any(_UNKNOWN in option for option in options):
         words.add(_UNKNOWN)
     return {word: meaning for word, meaning in _PLACEHOLDERS.items() if word in words}
@@ -176,7 +179,8 @@ def _pairs(table: _Table) -> Importable | None:
     if table.has("judge"):
         contents["judges"] = choices(table.different("judge"))
     contents["verdict"] = dict(sorted(given.items()))
-    columns: dict[str, Any] = table.renamed(table.asked, "verdict", "judge", *(sides or ()))
+    read = (table.asked, "verdict", "judge", *(sides or ()))
+    columns: dict[str, Any] = table.renamed(*read)
     if unknown:
         columns["verdicts"] = {key: _meaning(key, set(given)) for key in unknown}
     return table.found(kind, contents, columns, options)
@@ -246,7 +250,8 @@ def _scores(table: _Table) -> Importable | None:
             columns["label"] = label
             contents["labels"] = label
     contents["judges"] = choices(judges)
-    return table.found("scores", contents, {**table.renamed(*read), **columns}, [])
+    all_columns = {**table.renamed(*read), **columns}
+    return table.found("scores", contents, all_columns, [])
 
 
 def _scored_columns(table: _Table) -> Iterator[str]:
@@ -254,7 +259,8 @@ def _scored_columns(table: _Table) -> Iterator[str]:
     read = {table.names[what] for what in ("question", "question_id", "model", "answer")}
     for column in columns_of(table.rows):
         values = [row.values.get(column) for row in table.rows]
-        given = {str(value).strip() for value in values if value is not None} - {""}
+        texts = {str(value).strip() for value in values if value is not None}
+        given = texts - {""}
         if column in read or _NO_SCORE.search(column):
             continue
         if not given or len(given) > _MOST_VALUES:

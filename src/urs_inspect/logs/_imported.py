@@ -125,8 +125,12 @@ class ImportedFile:
 
     def _fields(self, row: Row) -> Fields:
         fields = Fields(row)
-        read = {what: row.values.get(column) for what, column in self.names.items()}
-        named = {what: column for what, column in self.names.items() if column}
+        read = {}
+        named = {}
+        for what, column in self.names.items():
+            read[what] = row.values.get(column)
+            if column:
+                named[what] = column
         fields.read_as({**row.values, **read, **self.common}, named)
         return fields
 
@@ -154,7 +158,8 @@ class Naming:
         if not rows:
             raise InputError(f"{path}: no rows")
         present = columns_of(rows)
-        if unknown := [column for column in self.columns.values() if column not in present]:
+        unknown = [column for column in self.columns.values() if column not in present]
+        if unknown:
             raise InputError(
                 f"{path}: columns: there is no '{unknown[0]}'{did_you_mean(unknown[0], present)};"
                 f" there are: {choices(present)}"
@@ -276,7 +281,10 @@ def _answer(fields: Fields, questions: Mapping[str, str]) -> ImportedAnswer:
     else:
         question = ""
         fields.note("question_id", "is not among --questions")
-    facts = {key: fields.values[key] for key in _KEPT if fields.values.get(key)}
+    facts = {}
+    for key in _KEPT:
+        if fields.values.get(key):
+            facts[key] = fields.values[key]
     answer_id = fields.name("answer_id")
     if answer_id:
         facts["answer_id"] = answer_id
@@ -299,8 +307,10 @@ def sample_ids(answers: Iterable[ImportedAnswer], notes: list[str]) -> dict[str,
     pairs = {(one.asked, one.question_id) for one in answers}
     by_question = Counter(question for question, _ in pairs)
     by_name = Counter(name for _, name in pairs)
-    if all(name for _, name in pairs) and max([*by_question.values(), *by_name.values()]) == 1:
-        return dict(pairs)
+    if all(name for _, name in pairs):
+        counts = [*by_question.values(), *by_name.values()]
+        if max(counts) == 1:
+            return dict(pairs)
     if any(name for _, name in pairs):
         notes.append("Ids of the files do not name questions; ids are made from the questions.")
     return {question: question_sha256(question)[:_ID_DIGITS] for question, _ in pairs}
@@ -337,7 +347,10 @@ def answer_logs(
         sample = answer_sample(answer, ids[answer.asked])
         by_model[answer.model].append(sample)
     sources = sources_of(files)
-    return [made_log(ANSWERS_TASK, name, samples, sources) for name, samples in by_model.items()]
+    logs = []
+    for name, samples in by_model.items():
+        logs.append(made_log(ANSWERS_TASK, name, samples, sources))
+    return logs
 
 
 def answer_sample(answer: ImportedAnswer, sample_id: str) -> EvalSample:

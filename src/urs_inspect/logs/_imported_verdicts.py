@@ -100,7 +100,8 @@ class KnownAnswers:
     def _add(self, sample: EvalSample, model: str) -> None:
         facts = dict(sample.metadata or {})
         text = sample.output.completion
-        known = ImportedAnswer(text_of(sample), str(sample.id), model, text, facts=facts)
+        question = text_of(sample)
+        known = ImportedAnswer(question, str(sample.id), model, text, facts=facts)
         answer_id = str(facts.get("answer_id", ""))
         if answer_id:
             self._by_id[answer_id] = known
@@ -229,15 +230,17 @@ def score_logs(
         of_model = samples[one.answer.model]
         sample = of_model.setdefault(sample_id, answer_sample(one.answer, sample_id))
         before = sample.scores or {}
-        sample.scores = {**before, _scorer(one.judge): Score(value=one.value)}
+        score = Score(value=one.value)
+        sample.scores = {**before, _scorer(one.judge): score}
     sources = sources_of(files)
     logs: dict[str, EvalLog] = {}
     for model, by_id in samples.items():
-        log = made_log(SCORES_TASK, model, list(by_id.values()), sources)
+        answered = list(by_id.values())
+        log = made_log(SCORES_TASK, model, answered, sources)
         log.results = EvalResults(
             total_samples=len(by_id),
             completed_samples=len(by_id),
-            scores=[_header(judge, list(by_id.values())) for judge in judges],
+            scores=[_header(judge, answered) for judge in judges],
         )
         logs[model] = log
     return logs
@@ -308,7 +311,9 @@ def _better(
     key = label_key(value)
     if key in meanings:
         return meanings[key]
-    models: Mapping[str, Preference] = {fields.name("model_b"): "b", fields.name("model_a"): "a"}
+    model_b = fields.name("model_b")
+    model_a = fields.name("model_a")
+    models: Mapping[str, Preference] = {model_b: "b", model_a: "a"}
     better = models.get(str(value).strip()) or VERDICTS.get(key)
     if better is None:
         allowed = f"allowed: {choices(VERDICTS)}, the name of a model"
@@ -340,7 +345,10 @@ def pair_logs(
     logs: dict[str, EvalLog] = {}
     for judge, given in by_judge.items():
         pairs = pairs_of(given, ids)
-        samples = {name: compared(ballot, said) for name, (ballot, said) in pairs.items()}
+        samples = {}
+        for name, pair in pairs.items():
+            ballot, said = pair
+            samples[name] = compared(ballot, said)
         _refuse_two_verdicts(judge, pairs, samples)
         roles = {"grader": ModelConfig(model=judge)}
         log = made_log(
@@ -349,8 +357,10 @@ def pair_logs(
         logs[judge] = scored_copy(log, pair_choice(), "pair_choice")
         labelled = _labelled(pairs, samples)
         if labelled:
-            both = any(len(_orders(sample)) > 1 for sample in samples.values())
-            arguments = {"orders": "both" if both else "ab"}
+            orders = "ab"
+            if any(len(_orders(sample)) > 1 for sample in samples.values()):
+                orders = "both"
+            arguments = {"orders": orders}
             log = made_log(PAIRS_TASK, judge, labelled, sources, task_args=arguments)
             logs[f"{judge} with labels"] = scored_copy(log, pair_verdict(), "pair_verdict")
     return logs
@@ -360,18 +370,21 @@ def pairs_of(verdicts: Iterable[ImportedVerdict], ids: Mapping[str, str]) -> Pai
     """What was said of each pair; `ids` are those of samples, by question."""
     pairs: dict[str, tuple[Ballot, list[ImportedVerdict]]] = {}
     for one in verdicts:
-        question = one.answers[0].question
+        first = one.answers[0]
         texts = {answer.model: answer.text for answer in one.answers}
-        ballot = Ballot.between(ids[one.answers[0].asked], question, texts)
-        pairs.setdefault(ballot.id, (ballot, []))[1].append(one)
+        ballot = Ballot.between(ids[first.asked], first.question, texts)
+        _, said = pairs.setdefault(ballot.id, (ballot, []))
+        said.append(one)
     return pairs
 
 
 def _refuse_two_labels(pairs: Pairs) -> None:
     """Refuse pairs that have different labels in different rows."""
-    twice = [
-        ballot for ballot, given in pairs.values() if len({one.label for one in given} - {None}) > 1
-    ]
+    twice = []
+    for ballot, given in pairs.values():
+        labels = {one.label for one in given} - {None}
+        if len(labels) > 1:
+            twice.append(ballot)
     if twice:
         raise InputError(
             f"{counted(len(twice), 'pair')} with two labels, such as {named(twice[0])}; they are"
@@ -397,7 +410,11 @@ def _refuse_two_verdicts(judge: str, pairs: Pairs, samples: Mapping[str, EvalSam
 
 def _files(pairs: Pairs, chosen: Iterable[str]) -> str:
     """The files that say something of some pairs."""
-    return choices(sorted({one.file for name in chosen for one in pairs[name][1]}))
+    names = set[str]()
+    for name in chosen:
+        _, said = pairs[name]
+        names.update(one.file for one in said)
+    return choices(sorted(names))
 
 
 def named(ballot: Ballot) -> str:
@@ -424,7 +441,8 @@ def compared(ballot: Ballot, given: Iterable[ImportedVerdict]) -> EvalSample:
             one.first, (OVERALL,), one.reason, failure="no_answer", error="No verdict."
         )
         if one.verdict is not None:
-            reply = PairReply(one.first, (OVERALL,), one.reason, verdicts={OVERALL: one.verdict})
+            verdicts = {OVERALL: one.verdict}
+            reply = PairReply(one.first, (OVERALL,), one.reason, verdicts=verdicts)
         record = {"judge": one.judge, **asdict(reply)}
         if record not in replies:
             replies.append(record)

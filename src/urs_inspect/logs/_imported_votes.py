@@ -61,6 +61,7 @@ def people_log(
     votes: Path,
 ) -> EvalLog:
     """A finished log of `mad` whose pairs people decided; `votes` is the file of their votes."""
-    samples = [compared(ballot, ()) for ballot, _ in pairs_of(given, ids).values()]
+    pairs = pairs_of(given, ids)
+    samples = [compared(ballot, ()) for ballot, _ in pairs.values()]
     log = made_log(f"{PACKAGE}mad", NO_MODEL, samples, sources_of(files))
     return scored_copy(log, human_choice([str(votes)]), "human_choice")

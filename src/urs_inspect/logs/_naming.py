@@ -130,7 +130,8 @@ def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]
     names = []
     for judge, facts in judges:
         alike = [other for name, other in judges if name == judge]
-        names.append(_with(judge, [_fact(name, facts) for name in _differing(alike)]))
+        distinguishing = [_fact(name, facts) for name in _differing(alike)]
+        names.append(_with(judge, distinguishing))
     for fact in (CREATED, FILE):  # unless it is the same for all logs that share the name
         given = [facts.get(fact, "") for _, facts in judges]
         values = defaultdict[str, set[str]](set)
@@ -194,7 +195,10 @@ def whole_characters(text: str) -> str:
 
 def with_whole_characters(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows of a table whose texts have a question mark for each lone surrogate."""
-    return [{column: _whole(value) for column, value in row.items()} for row in rows]
+    whole = []
+    for row in rows:
+        whole.append({column: _whole(value) for column, value in row.items()})
+    return whole
 
 
 def _whole(value: Any) -> Any:
@@ -215,11 +219,14 @@ def _shown(value: Any) -> str:
 
 def _differing(logs: Sequence[Mapping[str, str]]) -> list[str]:
     known = dict.fromkeys(chain.from_iterable(logs))
-    return [
-        name
-        for name in known
-        if name not in (CREATED, FILE) and len({facts.get(name) for facts in logs}) > 1
-    ]
+    differing = []
+    for name in known:
+        if name in (CREATED, FILE):
+            continue
+        values = {facts.get(name) for facts in logs}
+        if len(values) > 1:
+            differing.append(name)
+    return differing
 
 
 def _fact(name: str, facts: Mapping[str, str]) -> str:
@@ -249,4 +256,9 @@ def short_names(models: Sequence[str]) -> dict[str, str]:
         name = bare.rpartition("/")[2]
         short[model] = name + bracket + settings if name else model
     counts = Counter(short.values())
-    return {model: name if counts[name] == 1 else model for model, name in short.items()}
+    distinct = {}
+    for model, name in short.items():
+        distinct[model] = model
+        if counts[name] == 1:
+            distinct[model] = name
+    return distinct

@@ -98,7 +98,9 @@ def _add(reading: _Reading, log: EvalLog) -> None:
     arguments = log.eval.task_args
     if arguments.get("previous"):
         named = arguments.get("responses") or arguments["previous"]
-        reading.earlier[file] = tuple(map(str, named if isinstance(named, list) else [named]))
+        if not isinstance(named, list):
+            named = [named]
+        reading.earlier[file] = tuple(map(str, named))
     answers: dict[str, dict[str, str]] = defaultdict(dict)
     probabilities: dict[str, dict[str, list[float]]] = defaultdict(dict)
     for sample in log.samples or []:
@@ -162,12 +164,17 @@ def text_of(sample: EvalSample | EvalSampleSummary) -> str:
     """
     if isinstance(sample.input, str):
         return sample.input
-    return conversation_of(sample.input).text(str((sample.metadata or {}).get("language", "")))
+    conversation = conversation_of(sample.input)
+    facts = sample.metadata or {}
+    language = str(facts.get("language", ""))
+    return conversation.text(language)
 
 
 def _add_instruction(reading: _Reading, sample: EvalSample, file: str) -> None:
     facts = sample.metadata or {}
-    target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
+    target = sample.target
+    if not isinstance(target, str):
+        target = "\n".join(target)
     item = Instruction(
         id=str(sample.id),
         text=text_of(sample),
@@ -194,13 +201,16 @@ def _answers(sample: EvalSample, log: EvalLog) -> dict[str, tuple[str, list[floa
 
     None where a run ended before the model had answered.
     """
-    store: dict[str, dict[str, Any]] = (sample.store or {}).get(RESPONSES, {})
-    if store:
-        return {
-            model: (str(reply["text"]), list(reply.get("log_probabilities", ())))
-            for model, reply in store.items()
-            if not reply.get("error")
-        }
+    stored = sample.store or {}
+    replies: dict[str, dict[str, Any]] = stored.get(RESPONSES, {})
+    if replies:
+        answers = {}
+        for model, reply in replies.items():
+            if reply.get("error"):
+                continue
+            text = str(reply["text"])
+            answers[model] = (text, list(reply.get("log_probabilities", ())))
+        return answers
     output = sample.output
     if log.eval.model == NO_MODEL or ended(sample) or not output.choices or output.error:
         return {}
@@ -253,7 +263,9 @@ def read_reference_logs(logs: Iterable[str], skipped: list[str]) -> References:
             )
             continue
         places.append(log.location)
-        items += [_reference(sample, log) for sample in log.samples or [] if sample.epoch == 1]
+        for sample in log.samples or []:
+            if sample.epoch == 1:
+                items.append(_reference(sample, log))
     if not places:
         raise nothing_left("references: no finished log with answers", names, skipped)
     return gather(items, ", ".join(places))

@@ -109,15 +109,19 @@ def summed(parts: Iterable[Used]) -> dict[str, ModelUsage]:
 
 def role_models(log: EvalLog) -> dict[str, tuple[str, ...]]:
     """Role -> names of its models."""
-    return {
-        role: tuple(model.model for model in (models if isinstance(models, list) else [models]))
-        for role, models in (log.eval.model_roles or {}).items()
-    }
+    names = {}
+    for role, given in (log.eval.model_roles or {}).items():
+        models = given
+        if not isinstance(models, list):
+            models = [models]
+        names[role] = tuple(model.model for model in models)
+    return names
 
 
 def is_simulated(log: EvalLog) -> bool:
     """Whether the model under test, or one in any role, is simulated."""
-    models = chain([log.eval.model], *role_models(log).values())
+    in_roles = role_models(log).values()
+    models = chain([log.eval.model], *in_roles)
     return any(SIMULATED in model for model in models)
 
 
@@ -156,7 +160,10 @@ def usage_by_judge(
     """
     if len(set(judges)) < len(judges):
         return None
-    parts = {judge: usage_of(models.get(judge, ModelUsage())) for judge in judges}
+    parts = {}
+    for judge in judges:
+        used = models.get(judge, ModelUsage())
+        parts[judge] = usage_of(used)
     if model in parts and model in models:
         parts[model] -= own
     total = sum(parts.values(), NOTHING)
@@ -204,7 +211,8 @@ def scored_answers(
     finals = _last_finals(scores)
     if _need_whole(log, samples, finals):
         whole = _whole_samples(log)
-        complete = judgements([whole.get(_id(sample), sample) for sample in samples])
+        whole_where_needed = [whole.get(_id(sample), sample) for sample in samples]
+        complete = judgements(whole_where_needed)
         finals = _last_finals(complete)
     rows = zip(samples, scores, complete, finals, strict=True)
     return [
@@ -288,7 +296,8 @@ def _split_usage(log: EvalLog, roles: Roles, answer: ScoredAnswer) -> tuple[Usag
             own = usage_of(answer.whole.output.usage)
         together = usage_of(models.get(log.eval.model, ModelUsage()))
         return own, together - own
-    role = next((role for role, names in roles.items() if set(names) == set(judges)), "")
+    of_judges = (role for role, names in roles.items() if set(names) == set(judges))
+    role = next(of_judges, "")
     used = answer.sample.role_usage.get(role)
     return own, usage_of_judges(judges, models, used) if used else UNKNOWN
 

@@ -68,14 +68,17 @@ def human_rating(ratings: Paths, model: Text | None = None) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score | None:
         name = model or str(state.model)
         text = text_digest(state.output.completion)
+        of_answer = (str(state.sample_id), state.epoch, text)
         rated = [
             rating
-            for rating in given.get((str(state.sample_id), state.epoch, text), ())
+            for rating in given.get(of_answer, ())
             if rating.model == name or rating.model.startswith(f"{name} (")
         ]
         if not rated:
             return None
-        by_rater = {rating.annotator: {FINAL: rating.final, **rating.criteria} for rating in rated}
+        by_rater = {}
+        for rating in rated:
+            by_rater[rating.annotator] = {FINAL: rating.final, **rating.criteria}
         values: dict[str, list[float]] = defaultdict(list)
         for scores in by_rater.values():
             for key, value in scores.items():

@@ -152,7 +152,10 @@ def judge_outcome() -> Scorer:
             return None
         facts = judged.metadata or {}
         outcome = str(facts.get("outcome", "unknown"))
-        kept = {name: facts[name] for name in (BY_JUDGE, "criteria_missing") if facts.get(name)}
+        kept = {}
+        for name in (BY_JUDGE, "criteria_missing"):
+            if facts.get(name):
+                kept[name] = facts[name]
         return Score(
             value={"outcome": outcome, **groups_of(state.metadata)},
             # The list of samples shows the answer of one scorer, and not always that of the judge.

@@ -69,7 +69,8 @@ def groups_of(metadata: Mapping[str, Any] | None) -> dict[str, str]:
     """Reported intent and language of a sample, as columns of the viewer."""
     facts = metadata or {}
     intent = facts.get("intent_group", facts.get("intent", _UNKNOWN))
-    return {"intent": str(intent), "language": str(facts.get("language", _UNKNOWN))}
+    language = facts.get("language", _UNKNOWN)
+    return {"intent": str(intent), "language": str(language)}
 
 
 def value_of(score: SampleScore) -> Mapping[str, Any]:
@@ -106,9 +107,11 @@ def defined(rows: Mapping[str, float], headline: str) -> _Rows:
     """Rows without those that are NaN, but with the headline: the harness looks for it, and warns
     if it is missing.
     """
-    return {
-        name: value for name, value in rows.items() if name == headline or not math.isnan(value)
-    }
+    kept = {}
+    for name, value in rows.items():
+        if name == headline or not math.isnan(value):
+            kept[name] = value
+    return kept
 
 
 def count_rows(prefix: str, names: Iterable[str]) -> _Rows:
@@ -206,7 +209,8 @@ def group_finals(key: str, groups: list[str]) -> Metric:
             return {}
         finals: dict[object, list[float]] = defaultdict(list)
         for score in scores:
-            finals[(score.sample_metadata or {}).get(key)].append(final_of(score))
+            facts = score.sample_metadata or {}
+            finals[facts.get(key)].append(final_of(score))
         return {group: mean(known(finals[group])) for group in groups}
 
     return compute
@@ -224,10 +228,14 @@ def outcome_counts() -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        counts = Counter(str(value_of(score).get("outcome", _UNKNOWN)) for score in scores)
-        for kept, name in ((None, _UNSCORED), ({JUDGED, _UNSCORED}, "other")):
-            if len(counts) > _MOST_OUTCOMES:
-                counts = _together(counts, kept, name)
+        counts = Counter[str]()
+        for score in scores:
+            outcome = value_of(score).get("outcome", _UNKNOWN)
+            counts[str(outcome)] += 1
+        if len(counts) > _MOST_OUTCOMES:
+            counts = _together(counts, None, _UNSCORED)
+        if len(counts) > _MOST_OUTCOMES:
+            counts = _together(counts, {JUDGED, _UNSCORED}, "other")
         judged_first = sorted(counts, key=lambda name: (name != JUDGED, name))
         rows = {name: float(counts[name]) for name in judged_first}
         return {**rows, **header_rows(summed(facts_of(score) for score in scores))}

@@ -101,7 +101,9 @@ def _ranking(scores: Sequence[SampleScore]) -> Ranking | None:
         if not facts.get("model_a") or math.isnan(outcome):
             continue
         instruction = str(facts.get("instruction_id", score.sample_id))
-        battles.append((str(facts["model_a"]), str(facts["model_b"]), outcome, instruction))
+        model_a = str(facts["model_a"])
+        model_b = str(facts["model_b"])
+        battles.append((model_a, model_b, outcome, instruction))
     if not battles:
         return None
     return _ranked(tuple(battles))
@@ -129,8 +131,13 @@ def _rows(ranking: Ranking) -> dict[str, float]:
 
 
 def _habits(facts: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    orders = list(chain.from_iterable(fact.get("orders", {}).values() for fact in facts))
-    both = [given for given in orders if len(given) == 2 and None not in given.values()]
+    orders: list[dict[str, str | None]] = []
+    for fact in facts:
+        orders += fact.get("orders", {}).values()
+    both = []
+    for given in orders:
+        if len(given) == 2 and None not in given.values():
+            both.append(given)
     flips = sum(len(set(given.values())) > 1 for given in both)
     shown = chain.from_iterable(given.items() for given in orders)
     firsts = [verdict == first for first, verdict in shown if verdict in ("a", "b")]
@@ -230,8 +237,10 @@ def human_choice(votes: Paths) -> Scorer:
             why = "Everybody who voted could not tell."
             if majority is None:
                 why = "Nobody voted."
-            return _made(ballot, math.nan, {"judges": ["human"], "outcome": AWAITING}, why)
-        counts = dict(zip(("a", "tie", "b"), majority.counts, strict=True))
+            waiting = {"judges": ["human"], "outcome": AWAITING}
+            return _made(ballot, math.nan, waiting, why)
+        sides = ("a", "tie", "b")
+        counts = dict(zip(sides, majority.counts, strict=True))
         listed = ", ".join(f"{name}: {count}" for name, count in counts.items())
         details = {
             "judges": ["human"],
@@ -295,7 +304,8 @@ def _judged(
 ) -> Score:
     readings: dict[str, list[PairReading]] = {}
     for reply in replies:
-        readings.setdefault(str(reply["judge"]), []).append(read_pair_reply(reply))
+        of_judge = readings.setdefault(str(reply["judge"]), [])
+        of_judge.append(read_pair_reply(reply))
     orders: dict[str, dict[str, str | None]] = {}
     single: dict[str, str | None] = {}
     for name, given in readings.items():

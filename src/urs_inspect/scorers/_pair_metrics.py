@@ -102,7 +102,8 @@ def judge_report() -> Metric:
         facts = [facts_of(score) for score in scores]
         unknown = sum(len(fact.get("unknown_dimensions", ())) for fact in facts)
         rows |= habits
-        rows["failures"] = float(sum(len(fact.get("failures", ())) for fact in facts))
+        failures = sum(len(fact.get("failures", ())) for fact in facts)
+        rows["failures"] = float(failures)
         if unknown:
             rows["unknown dimensions"] = float(unknown)
         rows |= header_rows(summed(facts))
@@ -225,13 +226,16 @@ def _rows(score: SampleScore, dimensions: bool) -> list[dict[str, Any]]:
     labels: dict[str, str] = facts.get("labels", {})
     orders: dict[str, dict[str, str | None]] = facts.get("verdicts", {})
     one, other = [*orders.values(), {}, {}][:2]
+    length_a = len(sample.get("response_a", ""))
+    length_b = len(sample.get("response_b", ""))
+    overall = [verdicts.get(OVERALL) for verdicts in orders.values()]
     pair = {
         "prompt": str(sample.get("prompt", score.sample_id)),
         "scenario": str(sample.get("group", "unknown")),
         "need": str(sample.get("need", "")),
-        "lengths": (len(sample.get("response_a", "")), len(sample.get("response_b", ""))),
+        "lengths": (length_a, length_b),
         "first": next(iter(orders), "a"),
-        "overall": final_verdict([verdicts.get(OVERALL) for verdicts in orders.values()]),
+        "overall": final_verdict(overall),
         "overall_label": labels.get(OVERALL, "tie"),
         "both_orders": len(orders) == 2,
     }

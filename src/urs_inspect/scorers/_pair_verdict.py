@@ -137,7 +137,8 @@ def _comparisons(reply: str) -> str | None:
         comparison = _line(entry.get("comparison", ""))
         lines.append(f"- **{head}.** {comparison}".rstrip())
     listed = "\n".join(lines)
-    before = reply[:start].strip().removesuffix("```json").removesuffix("```").strip()
+    before = reply[:start].strip()
+    before = before.removesuffix("```json").removesuffix("```").strip()
     if before:
         return f"{before}\n\n{listed}"
     return listed

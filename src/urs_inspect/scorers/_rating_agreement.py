@@ -218,7 +218,8 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
 
 
 def _reply_counts(judge: str, read: Read[Any], state: TaskState) -> dict[str, Any]:
-    counts = {**read.marks, "asked_again": bool(state.store.get(ASKED_AGAIN, False))}
+    asked_again = bool(state.store.get(ASKED_AGAIN, False))
+    counts = {**read.marks, "asked_again": asked_again}
     replies = []
     if state.output.completion:
         replies = [SimpleNamespace(**counts)]

@@ -28,12 +28,19 @@ def reference_report() -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        counts = Counter(str(value["outcome"]) for score in scores if (value := value_of(score)))
+        counts = Counter[str]()
+        for score in scores:
+            value = value_of(score)
+            if value:
+                counts[str(value["outcome"])] += 1
         rows = {
             f"answers {outcome}": float(counts[outcome]) for outcome in OUTCOMES if counts[outcome]
         }
         # Before the first answer the harness looks for the headline, and warns if it is not there.
-        return {"usable": counts[USABLE] / counts.total() if counts else math.nan, **rows}
+        usable = math.nan
+        if counts:
+            usable = counts[USABLE] / counts.total()
+        return {"usable": usable, **rows}
 
     return compute
 
