@@ -193,8 +193,14 @@ def _compared(
 
 def _scale_of(values: "pd.Series[float]", scale: Scale | None) -> Scale:
     """The scale that is given, which must hold all values, or the lowest and the highest value."""
-    low, high = scale or (float(values.min()), float(values.max()))
-    if not (math.isfinite(low) and math.isfinite(high) and (low < high or scale is None)):
+    if scale:
+        low, high = scale
+    else:
+        low = float(values.min())
+        high = float(values.max())
+    is_finite = math.isfinite(low) and math.isfinite(high)
+    is_ordered = low < high or scale is None
+    if not (is_finite and is_ordered):
         raise InputError(
             f"scale: must be two numbers, the lowest before the highest, got {low:g} and {high:g}"
         )
@@ -204,7 +210,8 @@ def _scale_of(values: "pd.Series[float]", scale: Scale | None) -> Scale:
 
 def _refuse_unranked(scores: OrderedScores, baseline: str | None) -> None:
     models = scores.table.models
-    scored = (~np.isnan(scores.table.finals)).sum(axis=0)
+    has_score = ~np.isnan(scores.table.finals)
+    scored = has_score.sum(axis=0)
     by_model = (f"{name} {count:,}" for name, count in zip(models, scored, strict=True))
     counts = f"samples with a score: {', '.join(by_model)}"
     if not len(scores.common):
@@ -230,7 +237,8 @@ def _columns_of_groups(table: ScoreTable) -> dict[str, Integers]:
 
 def _checked(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with the names that `score_table` has for its columns."""
-    if missing := [name for name in ("sample", "model", "value") if name not in frame]:
+    missing = [name for name in ("sample", "model", "value") if name not in frame]
+    if missing:
         raise InputError(
             f"the data frame lacks {choices(missing)}; it has {choices(map(str, frame.columns))}"
         )
@@ -238,7 +246,9 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
         raise InputError("the data frame has no rows")
     kinds = [kind for kind in ("cluster", "group") if kind in frame]
     frame = frame[["sample", "model", "value", *kinds]]
-    if nameless := int(frame[["sample", "model"]].isna().any(axis=1).sum()):
+    lacks_name = frame[["sample", "model"]].isna().any(axis=1)
+    nameless = int(lacks_name.sum())
+    if nameless:
         raise InputError(f"{nameless:,} of {counted(len(frame), 'row')} have no sample or no model")
     frame = frame.astype({"sample": str, "model": str})
     for kind in kinds:

@@ -80,7 +80,8 @@ class PairedScores:
         if self.lower_is_better:
             sign = -1
         worst, best = self.scale[::sign]
-        fills = ((math.nan, math.nan), (worst, best), (best, worst))  # of new and base
+        unfilled = (math.nan, math.nan)
+        fills = (unfilled, (worst, best), (best, worst))  # of new and base
         columns = []
         for fill_of_new, fill_of_base in fills:
             new = _filled(self.new, self.new_share, fill_of_new)
@@ -192,8 +193,9 @@ def refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool)
     if not equivalent:
         hint = "; scores of two judges compare with --equivalent only"
         refuse_other("judge", base.judge or "not named", new.judge or "not named", hint)
-        panels = [choices(sorted(side.scored_by)) or "no judge" for side in (base, new)]
-        refuse_other("part of the panel of judges that gave scores", *panels)
+        of_base = choices(sorted(base.scored_by)) or "no judge"
+        of_new = choices(sorted(new.scored_by)) or "no judge"
+        refuse_other("part of the panel of judges that gave scores", of_base, of_new)
     for fact in ("version", "dataset", "scorer", "higher_is_better"):
         of_base = getattr(base, fact)
         of_new = getattr(new, fact)
@@ -238,7 +240,8 @@ def paired_scores(
 ) -> PairedScores:
     if scale is None and base.scale == new.scale:
         scale = base.scale
-    known = pd.concat([rows["value_base"], rows["value_new"]]).dropna()
+    values = pd.concat([rows["value_base"], rows["value_new"]])
+    known = values.dropna()
     seen = (0.0, 0.0)
     if len(known):
         seen = (float(known.min()), float(known.max()))
@@ -283,7 +286,8 @@ def power_of(decision: Decision, n: int) -> Power:
     bounds = decision.bounds
     # Missing scores may hide as much of the margin as the worst case shifts the mean.
     worst_cases = bounds.values[1 : 2 + rule.equivalent]
-    shift = float(np.abs(worst_cases - bounds.values[0]).max())
+    shifts = np.abs(worst_cases - bounds.values[0])
+    shift = float(shifts.max())
     error = float(bounds.errors[1])
     half = float(bounds.halves[1])
     clusters = int(bounds.clusters[1])

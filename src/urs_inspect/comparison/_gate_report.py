@@ -99,8 +99,10 @@ def make_gate(
     table = Table(pd.DataFrame(runs), {"samples": number(0)}, "runs")
     sections.append(Section("Runs", (), [table]))
     outcome = decision.reason.partition(":")[0].lower()
-    facts = {"code": decision.code, "decision": outcome, "difference": decision.estimate().value}
-    facts |= {"low": decision.low, "high": decision.high, "task": base.task, "scorer": base.scorer}
+    difference = decision.estimate().value
+    facts = {"code": decision.code, "decision": outcome, "difference": difference}
+    facts |= {"low": decision.low, "high": decision.high}
+    facts |= {"task": base.task, "scorer": base.scorer}
     facts |= asdict(decision.rule) | asdict(power)
     return Gate(decision.code, Report(GATE, f"Gate: {outcome}", sections, facts))
 
@@ -152,7 +154,10 @@ def _decision_section(
         *dict.fromkeys((*base.notes, *new.notes)),
     ]
     table = _means_table(base, new, scores, decision)
-    return Section("Decision", notes, [table], warnings=notes[:1] if decision.code else ())
+    warnings: Sequence[str] = ()
+    if decision.code:
+        warnings = notes[:1]
+    return Section("Decision", notes, [table], warnings=warnings)
 
 
 def _scored_by_both(scores: PairedScores) -> Flags:
@@ -188,7 +193,10 @@ def _means_table(
     sides = {f"BASE: {base.runs[0].model}": scores.base, f"NEW: {new.runs[0].model}": scores.new}
     data: list[tuple[str, float | Estimate]] = []
     for side, values in sides.items():
-        data.append((side, float(values[both].mean()) if scored else math.nan))
+        mean_of_side = math.nan
+        if scored:
+            mean_of_side = float(values[both].mean())
+        data.append((side, mean_of_side))
     cases = CASES if scores.incomplete else CASES[:1]
     data += [(case, decision.estimate(place)) for place, case in enumerate(cases)]
     title = f"Means over {counted(scored, 'sample')} with a score of both sides"
@@ -285,22 +293,33 @@ def _anchor_section(scores: PairedScores, decision: Decision, series: Sequence[f
             f"No sign that the shift depends on the score: {_SIGNED(slope)} per point (p"
             f" {p_value(p)})."
         )
-    moved = [
-        replace(shift, value=mean + shift.value, low=mean + shift.low, high=mean + shift.high)
-        for mean in series
-    ]
+    moved = []
+    for mean in series:
+        value = mean + shift.value
+        low = mean + shift.low
+        high = mean + shift.high
+        moved.append(replace(shift, value=value, low=low, high=high))
     title = "Means of the series on the new scale; intervals are those of the shift alone"
     frame = pd.DataFrame({"old": list(series), "new": moved})
     formats = {"old": _PLAIN, "new": _PLAIN}
     table = Table(frame, formats, "series", main="new", title=title)
-    return Section("Re-anchoring", [*notes, *warnings], [table] if moved else [], warnings=warnings)
+    tables = []
+    if moved:
+        tables = [table]
+    return Section("Re-anchoring", [*notes, *warnings], tables, warnings=warnings)
 
 
 def _missing_section(scores: PairedScores) -> Section:
     """How many samples lack scores, and what that means."""
-    lacking = [int(np.isnan(side).sum()) for side in (scores.base, scores.new)]
+    lacking = []
+    for side in (scores.base, scores.new):
+        without_score = np.isnan(side)
+        lacking.append(int(without_score.sum()))
     shares = np.asarray(scores.base_share), np.asarray(scores.new_share)
-    fewer = [int((share < 1).sum()) - none for share, none in zip(shares, lacking, strict=True)]
+    fewer = []
+    for share_of_side, none in zip(shares, lacking, strict=True):
+        incomplete = int((share_of_side < 1).sum())
+        fewer.append(incomplete - none)
     missing = (
         f"Samples without a score: {lacking[0]:,} of BASE, {lacking[1]:,} of NEW; of some epochs"
         f" only: {fewer[0]:,} and {fewer[1]:,}. A claim must also hold with the missing scores at"

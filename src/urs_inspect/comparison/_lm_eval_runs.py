@@ -44,8 +44,12 @@ _NO_METRICS = frozenset(
 def saved_files(names: Iterable[str]) -> list[Path]:
     """Files of samples at paths, as lm-eval names them."""
     listed: list[Path] = []
-    for path in (Path(files.local_path(name)).resolve() for name in names):
-        listed += sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path]
+    for name in names:
+        path = Path(files.local_path(name)).resolve()
+        if path.is_dir():
+            listed += sorted(path.rglob("samples_*.jsonl"))
+        else:
+            listed.append(path)
     return [file for file in dict.fromkeys(listed) if SAVED.search(file.name)]
 
 
@@ -88,9 +92,14 @@ def runs_of_lm_eval(
             continue
         results = saved_results(file)
         version = results.get("versions", {}).get(task)
-        versions.append(("" if version is None else str(version), str(file)))
-        upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric))
-        runs.append(_saved_run(file, results, what, frame[frame["sample"].isin(known)]))
+        version_text = ""
+        if version is not None:
+            version_text = str(version)
+        versions.append((version_text, str(file)))
+        upwards_of_task = results.get("higher_is_better", {}).get(task) or {}
+        upwards.add(upwards_of_task.get(metric))
+        lines_of_known = frame[frame["sample"].isin(known)]
+        runs.append(_saved_run(file, results, what, lines_of_known))
     left_out += first_few(skipped, "file")
     upwards.discard(None)
     return TaskRuns(
@@ -123,7 +132,8 @@ def _with_metric(lines: pd.DataFrame, what: str) -> pd.DataFrame:
     metric, _, filter_ = what.rpartition(",")
     lines = lines[lines["filter"] == filter_]
     has_metric = [metric in metrics for metrics in lines["metrics"]]
-    return lines.assign(raw=lines["metrics"].str.get(metric), has_metric=np.array(has_metric, bool))
+    raw = lines["metrics"].str.get(metric)
+    return lines.assign(raw=raw, has_metric=np.array(has_metric, bool))
 
 
 def _saved_lines(file: Path, query: Query) -> pd.DataFrame:
@@ -134,7 +144,8 @@ def _saved_lines(file: Path, query: Query) -> pd.DataFrame:
             doc = {}
             if isinstance(line["doc"], dict):
                 doc = line["doc"]
-            row = row_of(line["doc_id"], None, doc, line.get("doc_hash", ""), query)
+            text = line.get("doc_hash", "")
+            row = row_of(line["doc_id"], None, doc, text, query)
             row["filter"] = line.get("filter", "none")
             others = [name for name in line if name not in _NO_METRICS]
             names = line.get("metrics", others)  # former versions name none
@@ -159,7 +170,10 @@ def _saved_metric(
     for frame in lines:
         for filter_, names in zip(frame["filter"], frame["metrics"], strict=True):
             metrics |= {f"{name},{filter_}": name for name in names}
-    named = [name for name, metric in metrics.items() if wanted in (None, name, metric)]
+    named = []
+    for name, metric in metrics.items():
+        if wanted in (None, name, metric):
+            named.append(name)
     if wanted is None and len(named) > 1:
         chosen.append(f"The first metric of {task}: {named[0]}.")
     elif len(named) != 1:
@@ -176,7 +190,8 @@ def _saved_run(file: Path, results: Mapping[str, Any], what: str, lines: pd.Data
     config = results.get("config", {})
     given = config.get("model_args") or {}
     if isinstance(given, str):
-        given = dict(part.partition("=")[::2] for part in given.split(","))
+        pairs = [part.partition("=") for part in given.split(",")]
+        given = {name: value for name, _, value in pairs}
     arguments = {
         "num_fewshot": results.get("n-shot", {}).get(task),
         "gen_kwargs": config.get("gen_kwargs"),

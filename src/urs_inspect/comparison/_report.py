@@ -148,7 +148,8 @@ def _runs(scores: SampleScores, command: str) -> Section:
     made_by = []
     if command:
         made_by = [f"This report was made by: {command}"]
-    return Section("Runs", made_by, [Table(pd.DataFrame(map(asdict, scores.runs)))])
+    runs = pd.DataFrame(map(asdict, scores.runs))
+    return Section("Runs", made_by, [Table(runs)])
 
 
 _FACTS = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
@@ -260,7 +261,8 @@ def _summary(
         notes.append(scores.chosen)
     if (models["unscored_share"] > UNSCORED_ALERT).any():
         notes.append(ALERT)
-    data = pd.DataFrame({"Model": compared.names, "Rank": ranks_text(models), "Mean": means})
+    ranks = ranks_text(models)
+    data = pd.DataFrame({"Model": compared.names, "Rank": ranks, "Mean": means})
     if not ranked:
         del data["Rank"]
     data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
@@ -269,11 +271,16 @@ def _summary(
         data["At worst and best"] = [f"{plain(low)} to {plain(high)}" for low, high in bounds]
     formats: dict[str, Format] = {"Mean": plain, "Without a score": str, "At worst and best": str}
     best = compared.best_in[ALL].marked
-    marked = [(row, "Mean") for row, name in enumerate(compared.names) if name in best]
-    every = models.assign(mean=pd.Series(means, models.index)).reset_index(names="model")
+    marked = []
+    for row, name in enumerate(compared.names):
+        if name in best:
+            marked.append((row, "Mean"))
+    mean_of_model = pd.Series(means, models.index)
+    every = models.assign(mean=mean_of_model).reset_index(names="model")
     rows = list[tuple[str, str, Estimate]]()
     for key, column in compared.means.items():
-        rows += ((key, *mean) for mean in zip(compared.names, column, strict=True))
+        for model, mean in zip(compared.names, column, strict=True):
+            rows.append((key, model, mean))
     by_column = pd.DataFrame(rows, columns=["column", "model", "mean"])
     tables = [
         Table(data, formats, marked=marked, bars=["Mean"]),
@@ -306,7 +313,9 @@ def _groups(
     baseline: str | None,
 ) -> Section:
     headings = {key: f"{key} ({compared.question_counts[key]:,})" for key in groups}
-    means = pd.DataFrame({"Model": compared.names} | {key: compared.means[key] for key in groups})
+    columns: dict[str, Sequence[object]] = {"Model": compared.names}
+    columns |= {key: compared.means[key] for key in groups}
+    means = pd.DataFrame(columns)
     tests: list[tuple[str, Comparison]] = []
     for key in groups:
         tests += ((key, pair) for pair in compared.comparisons[key])
@@ -348,7 +357,12 @@ def _beside_baseline(compared: ComparedModels, baseline: str) -> str:
 def _differences(compared: ComparedModels, signed: Format, difference: float | None) -> Section:
     every = compared.comparisons[ALL]
     pairs = _shown(compared)
-    smallest = [math.nan if pair.significant else compared.detectable(pair) for pair in pairs]
+    smallest = []
+    for pair in pairs:
+        detectable = math.nan
+        if not pair.significant:
+            detectable = compared.detectable(pair)
+        smallest.append(detectable)
     more = dict[str, list[str]]()
     notes = list[str]()
     if not np.isnan(smallest).all():
@@ -375,7 +389,8 @@ def _differences(compared: ComparedModels, signed: Format, difference: float | N
             f" {difference:g}."
         )
     notes += verdict_notes(compared)
-    tables = [pairs_table(compared, [("", pair) for pair in pairs], signed, more=more)]
+    without_group = [("", pair) for pair in pairs]
+    tables = [pairs_table(compared, without_group, signed, more=more)]
     if len(pairs) < len(every):
         notes += [
             "First table: pairs with the best model, and neighbours. Second table: all pairs.",

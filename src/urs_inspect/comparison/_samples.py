@@ -83,7 +83,8 @@ class SampleScores:
 
         Those with a score have their mean, the others NaN.
         """
-        rows = self.table.loc[self.table.index.repeat(self.table["epochs"])]
+        once_per_epoch = self.table.index.repeat(self.table["epochs"])
+        rows = self.table.loc[once_per_epoch]
         has_score = rows.groupby(level=0).cumcount() < rows["scored"]
         return rows.assign(value=rows["value"].where(has_score))
 
@@ -122,7 +123,11 @@ def read_sample_scores(
         "epoch reducers", ((run.reducer or "mean", run.file) for run in kept)
     )
     judge = _same_judge(kept)
-    models = model_names([(run.of, {**run.settings, **run.arguments}) for run in kept])
+    answered = []
+    for run in kept:
+        facts = {**run.settings, **run.arguments}
+        answered.append((run.of, facts))
+    models = model_names(answered)
     chosen += _about_epochs(kept, reducer)
     chosen += _about_arguments(kept)
     chosen += _about_panels(kept)
@@ -133,7 +138,11 @@ def read_sample_scores(
     table = _frame(kept, models, query, chosen)
     runs = []
     for run, model in zip(kept, models, strict=True):
-        runs.append(SampleRun(short_name(run.file), model, run.created, len(run.table)))
+        file = short_name(run.file)
+        runs.append(SampleRun(file, model, run.created, len(run.table)))
+    judges_of_runs = [run.scored_by for run in kept]
+    structured = {run.arguments.get(STRUCTURED, "false") for run in kept}
+    kept_files = [run.file for run in kept]
     return SampleScores(
         table=table,
         task=read.task,
@@ -146,10 +155,10 @@ def read_sample_scores(
         version=read.version,
         dataset=read.dataset,
         judge=judge,
-        scored_by=frozenset[str]().union(*(run.scored_by for run in kept)),
-        structured=" and ".join(sorted({run.arguments.get(STRUCTURED, "false") for run in kept})),
+        scored_by=frozenset[str]().union(*judges_of_runs),
+        structured=" and ".join(sorted(structured)),
         simulated=any(run.simulated for run in kept),
-        files=dict(zip((run.file for run in kept), models, strict=True)),
+        files=dict(zip(kept_files, models, strict=True)),
     )
 
 
@@ -208,7 +217,8 @@ def _about_epochs(runs: Sequence[ScoredRun], reducer: str) -> list[str]:
     """Sentences on how epochs are reduced, and on those without a score; none for one epoch."""
     if max(run.epochs for run in runs) == 1:
         return []
-    rows = pd.concat([run.table.assign(epochs=run.epochs) for run in runs])
+    tables = [run.table.assign(epochs=run.epochs) for run in runs]
+    rows = pd.concat(tables)
     about = [f"Epochs are reduced by {reducer}."]
     missing = rows["epochs"] - rows["scored"]
     if missing.any():
@@ -224,8 +234,13 @@ def _about_epochs(runs: Sequence[ScoredRun], reducer: str) -> list[str]:
 def _about_arguments(runs: Sequence[ScoredRun]) -> list[str]:
     """A sentence on the arguments, and number of epochs, in which models differ, if any."""
     about = []
-    of_runs = [(run.of, {**run.arguments, "epochs": str(run.epochs)}) for run in runs]
-    for name in sorted(set[str]().union(*(arguments for _, arguments in of_runs))):
+    of_runs = []
+    names = set[str]()
+    for run in runs:
+        with_epochs = {**run.arguments, "epochs": str(run.epochs)}
+        of_runs.append((run.of, with_epochs))
+        names.update(with_epochs)
+    for name in sorted(names):
         models: dict[str, set[str]] = defaultdict(set)
         values: dict[str, set[str]] = defaultdict(set)
         for model, arguments in of_runs:
@@ -258,7 +273,8 @@ def _about_panels(runs: Sequence[ScoredRun]) -> list[str]:
 
 def _about_raters(runs: Sequence[ScoredRun], models: Sequence[str]) -> list[str]:
     """Sentences on whose ratings the scores are, and on models that these people do not link."""
-    by_run = pd.DataFrame([dict(run.raters) for run in runs], index=list(models))
+    raters = [dict(run.raters) for run in runs]
+    by_run = pd.DataFrame(raters, index=list(models))
     counts = by_run.groupby(level=0).sum().sort_index(axis=1)
     if counts.empty:
         return []
@@ -298,7 +314,8 @@ def _scale(scorer: str, runs: Sequence[ScoredRun]) -> tuple[float, float] | None
     scale = scale_of_scorer(scorer.partition(":")[0])
     if scale is None:
         return None
-    values = pd.concat([run.table["value"] for run in runs]).dropna()
+    values_of_runs = [run.table["value"] for run in runs]
+    values = pd.concat(values_of_runs).dropna()
     if values.between(*scale).all():
         return scale
     return None
@@ -320,14 +337,17 @@ def _frame(
 
     What a log does not know of a sample is taken from the others.
     """
-    parts = [
-        run.table.assign(model=model, file=run.file, **_epochs(run))
-        for run, model in zip(runs, models, strict=True)
-    ]
+    parts = []
+    for run, model in zip(runs, models, strict=True):
+        epochs = _epochs(run)
+        parts.append(run.table.assign(model=model, file=run.file, **epochs))
     table = pd.concat(parts, ignore_index=True)
-    keys = sorted(frozenset[str]().union(*(run.keys for run in runs)))
+    keys_of_runs = [run.keys for run in runs]
+    keys = sorted(frozenset[str]().union(*keys_of_runs))
     _complete(table, "input", "input")
-    for column, option, key in (("cluster", "cluster", query.cluster), ("group", "by", query.by)):
+    by_cluster = ("cluster", "cluster", query.cluster)
+    by_group = ("group", "by", query.by)
+    for column, option, key in (by_cluster, by_group):
         if key is None:
             continue
         if key not in keys:
@@ -335,7 +355,9 @@ def _frame(
                 f"{option}: no sample has '{key}'; there are: {choices(keys) or 'none'}"
             )
         _complete(table, column, key)
-        if missing := table.loc[table[column].isna(), "sample"].nunique():
+        without_value = table.loc[table[column].isna(), "sample"]
+        missing = without_value.nunique()
+        if missing:
             how = "each is a cluster of its own"
             if option == "by":
                 how = f"their group is {NO_GROUP}"
@@ -347,7 +369,10 @@ def _frame(
         table["cluster"] = table["sample"]
     else:
         table["cluster"] = table["cluster"].fillna("sample " + table["sample"])
-    table["group"] = "" if query.by is None else table["group"].fillna(NO_GROUP)
+    if query.by is None:
+        table["group"] = ""
+    else:
+        table["group"] = table["group"].fillna(NO_GROUP)
     return table[["sample", "model", "value", "cluster", "group", "input", "epochs", "scored"]]
 
 
@@ -355,7 +380,8 @@ def _epochs(run: ScoredRun) -> dict[str, Any]:
     """Number of epochs of each sample, and of those that its value is the mean of."""
     if run.reducer in ("", "mean"):
         return {"epochs": run.epochs, "scored": run.table["scored"]}
-    return {"epochs": 1, "scored": run.table["value"].notna().astype(int)}
+    has_value = run.table["value"].notna()
+    return {"epochs": 1, "scored": has_value.astype(int)}
 
 
 def _complete(table: pd.DataFrame, column: str, key: str) -> None:
@@ -363,7 +389,8 @@ def _complete(table: pd.DataFrame, column: str, key: str) -> None:
     samples = table.groupby("sample", sort=False)[column]
     values = samples.nunique()
     if (several := values[values > 1]).size:
-        named = table.loc[table["sample"] == several.index[0]].drop_duplicates(column)["file"]
+        of_first = table.loc[table["sample"] == several.index[0]]
+        named = of_first.drop_duplicates(column)["file"]
         raise InputError(
             f"{len(several):,} of {counted(len(values), 'sample')} have another {key} in one log"
             f" than in another, such as '{several.index[0]}' in"

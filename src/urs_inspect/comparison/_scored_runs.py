@@ -116,7 +116,11 @@ class TaskRuns:
 
 def one_task(tasks: Counter[str], task: str | None) -> str:
     """The task that is meant, among those of logs; the last part of its name is enough."""
-    named = [name for name in tasks if task in (None, name, name.rpartition("/")[2])]
+    named = []
+    for name in tasks:
+        last_part = name.rpartition("/")[2]
+        if task in (None, name, last_part):
+            named.append(name)
     if len(named) == 1:
         return named[0]
     allowed = ", ".join(
@@ -172,7 +176,10 @@ def runs_of_inspect(
     The lists receive which runs were chosen and what was skipped.
     """
     headers = headers_of_task(names, query.task, left_out)
-    versions = ((str(log.eval.task_version).partition("-")[0], log.location) for log in headers)
+    versions = []
+    for log in headers:
+        before_dash = str(log.eval.task_version).partition("-")[0]
+        versions.append((before_dash, log.location))
     version = refuse_different("task versions", versions)
     datasets = ((_dataset(log), log.location) for log in headers)
     dataset = refuse_different("datasets", datasets)
@@ -190,7 +197,8 @@ def runs_of_inspect(
         if run is not None:
             runs.append(run)
     left_out += first_few(skipped)
-    key = refuse_different("keys", ((run.key, run.file) for run in runs))
+    keys = ((run.key, run.file) for run in runs)
+    key = refuse_different("keys", keys)
     what = choice.scorer
     if key:
         what = f"{choice.scorer}: {key}"
@@ -230,7 +238,9 @@ def _about_choice(choice: _Choice, key: str, what: str, query: Query) -> list[st
 
 
 def _dataset(log: EvalLog) -> str:
-    name = log.eval.dataset.name or PurePosixPath(log.eval.dataset.location or "").name
+    name = log.eval.dataset.name
+    if not name:
+        name = PurePosixPath(log.eval.dataset.location or "").name
     facts = log.eval.metadata or {}
     sha256 = str(facts.get("dataset_sha256", ""))
     return f"{name} {sha256[:8]}".strip()
@@ -286,7 +296,9 @@ def _read_log(
     """
     name = short_name(log.location)
     scorer = choice.scorer
-    scorers = set[str]().union(*(sample.scores or () for sample in samples))
+    scorers = set[str]()
+    for sample in samples:
+        scorers.update(sample.scores or ())
     if scorer not in scorers:
         there = choices(sorted(scorers)) or "none"
         left_out.append(f"{name} was left out: no score of '{scorer}'; it has: {there}.")
@@ -299,7 +311,8 @@ def _read_log(
         raw = value
         if lacks:
             raw = None
-        rows.append(row_of(sample.id, raw, sample.metadata or {}, text_of(sample), query))
+        metadata = sample.metadata or {}
+        rows.append(row_of(sample.id, raw, metadata, text_of(sample), query))
     table = table_of(pd.DataFrame(rows, dtype=object), scorer, name)
     reducer = _reduce(table, log, samples, scorer, key, left_out)
     if reducer is None:
@@ -341,14 +354,18 @@ def _reduce(
     if epochs == 1:
         return ""
     headline = (log.results or EvalResults()).headline
-    reducers = [headline.reducer if headline else None, *(log.eval.config.epochs_reducer or ())]
+    reducers: list[str | None] = []
+    if headline:
+        reducers.append(headline.reducer)
+    reducers += log.eval.config.epochs_reducer or ()
     reducer = next(filter(None, reducers), "mean")
     if reducer == "mean":
         return reducer
     reduced = _reduced(log, scorer, reducer, key, left_out)
     if reduced is None:
         return None
-    table["value"] = table["sample"].map(reduced).astype(float).replace(math.inf, math.nan)
+    reduced_values = table["sample"].map(reduced).astype(float)
+    table["value"] = reduced_values.replace(math.inf, math.nan)
     # Reduced over fewer epochs it would be another score.
     table.loc[table["scored"] < epochs, "value"] = math.nan
     if reducer.startswith(_OF_ANY_EPOCHS):
@@ -374,7 +391,10 @@ def judge_of(log: EvalLog, scorer: str) -> str:
     """The models in roles of a judge, if the scorer may call one."""
     if scorer in UNJUDGED:
         return ""
-    judges = [models for role, models in role_models(log).items() if JUDGE_ROLE.search(role)]
+    judges = []
+    for role, models in role_models(log).items():
+        if JUDGE_ROLE.search(role):
+            judges.append(models)
     return ", ".join(chain(*judges))
 
 
