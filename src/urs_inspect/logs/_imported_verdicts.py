@@ -441,7 +441,7 @@ def compared(ballot: Ballot, given: Iterable[ImportedVerdict]) -> EvalSample:
             one.first, (OVERALL,), one.reason, failure="no_answer", error="No verdict."
         )
         if one.verdict is not None:
-            verdicts = {OVERALL: one.verdict}
+            verdicts: dict[str, str] = {OVERALL: one.verdict}
             reply = PairReply(one.first, (OVERALL,), one.reason, verdicts=verdicts)
         record = {"judge": one.judge, **asdict(reply)}
         if record not in replies:
