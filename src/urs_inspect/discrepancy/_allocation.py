@@ -82,7 +82,8 @@ class Posterior:
         """How probable the order by strength is for each pair; shape (Q, 2) -> (Q,)."""
         first, second = self.expected[pairs.T]
         turned = first < second
-        by_strength = np.where(turned[:, None], pairs[:, ::-1], pairs)
+        swapped = pairs[:, ::-1]
+        by_strength = np.where(turned[:, None], swapped, pairs)
         return self.chance(by_strength)
 
     def information(self, pairs: Integers) -> Floats:
@@ -215,7 +216,8 @@ def adaptive(standing: Standing) -> Floats:
     per_shift = np.sqrt(information / (1 + information * deviations**2))
     shift = np.abs(shared) * per_shift
     z = np.abs(gaps)[:, None] / np.maximum(shift, 1e-12)
-    density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+    height = np.exp(-0.5 * z**2)
+    density = height / np.sqrt(2 * np.pi)
     worth = shift * (density - z * ndtr(-z))
     return np.asarray(worth.sum(axis=0), dtype=np.float64)
 
@@ -324,8 +326,10 @@ class Allocator:
         numbers = [(self._index[one], self._index[other]) for one, other in self.pairs]
         self._pairs = np.array(numbers, dtype=np.int64)
         self._may_be_asked = {frozenset(pair) for pair in numbers}
-        self._left = np.array(list(limits.values()), dtype=np.float64)
-        self._shuffled = np.random.default_rng([seed, 0]).permutation(len(self.pairs))
+        left = list(limits.values())
+        self._left = np.array(left, dtype=np.float64)
+        draws = np.random.default_rng([seed, 0])
+        self._shuffled = draws.permutation(len(self.pairs))
 
     def standing(
         self, battles: Battles | None, asked: Mapping[Pair, int] = NOTHING_ASKED
@@ -394,7 +398,8 @@ class Allocator:
         return Allotment(tuple(chosen), stopped=None, spent=spent + len(chosen))
 
     def _counts(self, asked: Mapping[Pair, int]) -> Integers:
-        return np.array([asked.get(pair, 0) for pair in self.pairs], dtype=np.int64)
+        counts = [asked.get(pair, 0) for pair in self.pairs]
+        return np.array(counts, dtype=np.int64)
 
     def _stop(self, counts: Integers, settled: Callable[[], Posterior]) -> Stop | None:
         if counts.sum() >= self.budget:
@@ -416,7 +421,8 @@ class Allocator:
         return self._may_be_asked.isdisjoint(map(frozenset, unsure))
 
     def _choose(self, counts: Integers, posterior: Callable[[], Posterior]) -> int:
-        draws = np.random.default_rng([self.seed, 1, int(counts.sum())])
+        spent = int(counts.sum())
+        draws = np.random.default_rng([self.seed, 1, spent])
         standing = Standing(self._pairs, counts.copy(), posterior, draws)
         worth = self._allocation(standing)
         worth = np.where(counts < self._left, worth, -np.inf)
@@ -448,7 +454,8 @@ class Allocator:
                 raise InputError(
                     f"{what} of unknown model '{name}'; allowed: {choices(self.players)}"
                 )
-        return np.array([self._index[name] for name in names], dtype=np.int64)
+        places = [self._index[name] for name in names]
+        return np.array(places, dtype=np.int64)
 
 
 def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:
@@ -480,4 +487,9 @@ def _limits(items: int | Mapping[Pair, int] | None, players: Sequence[str]) -> d
     if not items:
         raise InputError("no pair of models to compare")
     counts = {frozenset(pair): float(count) for pair, count in items.items()}
-    return {pair: counts[frozenset(pair)] for pair in pairs if frozenset(pair) in counts}
+    limits = {}
+    for pair in pairs:
+        either_way = frozenset(pair)
+        if either_way in counts:
+            limits[pair] = counts[either_way]
+    return limits

@@ -56,7 +56,8 @@ class BertEncoder:
             name, "tokenizers and safetensors", _INSTALL, "safetensors.numpy", "tokenizers"
         )
         config = _read(folder / "config.json", name)
-        if (config.get("model_type"), config.get("hidden_act")) != ("bert", "gelu"):
+        kind = (config.get("model_type"), config.get("hidden_act"))
+        if kind != ("bert", "gelu"):
             raise InputError(
                 f"similarity '{name}': {folder} holds {config.get('model_type')} with"
                 f" {config.get('hidden_act')}; allowed here: bert with gelu. Use"
@@ -85,8 +86,10 @@ class BertEncoder:
 
     def encode(self, texts: Sequence[str]) -> Singles:
         """Means over the tokens, of length 1, shape (n, d), as sentence-transformers makes them."""
-        states = [self._run(self._tokenizer.encode(text).ids) for text in texts]
-        return unit(np.stack([state.mean(axis=0) for state in states]))
+        encodings = (self._tokenizer.encode(text) for text in texts)
+        states = [self._run(encoding.ids) for encoding in encodings]
+        means = [state.mean(axis=0) for state in states]
+        return unit(np.stack(means))
 
     def token_vectors(self, texts: Sequence[str]) -> list[Singles]:
         """Vectors of length 1 of each text's tokens, without special ones, shape (tokens, d)."""
@@ -103,7 +106,9 @@ class BertEncoder:
         words = self._weights["embeddings.word_embeddings.weight"]
         positions = self._weights["embeddings.position_embeddings.weight"]
         types = self._weights["embeddings.token_type_embeddings.weight"]
-        state = words[list(tokens)] + positions[: len(tokens)] + types[0]
+        of_words = words[list(tokens)]
+        of_positions = positions[: len(tokens)]
+        state = of_words + of_positions + types[0]
         state = self._normalise(state, "embeddings.LayerNorm")
         for layer in range(self._layers):
             place = f"encoder.layer.{layer}"
@@ -126,7 +131,8 @@ class BertEncoder:
         query = by_head("query")
         key = by_head("key")
         value = by_head("value")
-        weights = query @ key.swapaxes(1, 2) / np.float32(math.sqrt(size))
+        dots = query @ key.swapaxes(1, 2)
+        weights = dots / np.float32(math.sqrt(size))
         weights = np.exp(weights - weights.max(axis=2, keepdims=True))
         weights /= weights.sum(axis=2, keepdims=True)
         attended = (weights @ value).swapaxes(0, 1)
@@ -176,7 +182,8 @@ def _gelu(values: Singles) -> Singles:
     inverse = 1 / (1 + np.float32(0.3275911) * scaled)
     size = 1 - np.polyval(_ERF, inverse) * np.exp(-scaled * scaled)
     erf = np.copysign(size, values)
-    return np.asarray(values * np.float32(0.5) * (1 + erf), np.float32)
+    halves = values * np.float32(0.5)
+    return np.asarray(halves * (1 + erf), np.float32)
 
 
 def _read(path: Path, name: str) -> dict[str, Any]:
@@ -222,7 +229,8 @@ class BertScore:
         texts = list(dict.fromkeys([*first, *second]))
         vectors = dict(zip(texts, self._encoder.token_vectors(texts), strict=True))
         pairs = zip(first, second, strict=True)
-        return np.array([bert_score_f1(vectors[one], vectors[other]) for one, other in pairs])
+        scores = [bert_score_f1(vectors[one], vectors[other]) for one, other in pairs]
+        return np.array(scores)
 
 
 class TransformersTokens:

@@ -372,7 +372,8 @@ class LLMSimilarity:
         async with anyio.create_task_group() as group:
             for item in range(len(pairs)):
                 group.start_soon(ask_one, item)
-        self.failures = tuple(Unanswered(item, failures[item]) for item in sorted(failures))
+        unanswered = [Unanswered(item, failures[item]) for item in sorted(failures)]
+        self.failures = tuple(unanswered)
         return similarities
 
 

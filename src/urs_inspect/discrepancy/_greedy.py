@@ -56,7 +56,8 @@ def contenders(found: Iterable[tuple[Selected, Any]]) -> list[tuple[Selected, An
     kept: list[tuple[Selected, Any]] = []
     for selected, more in sorted(found, key=objective_and_id):
         is_as_good = not kept or selected.objective <= kept[0][0].objective + _TIE
-        if is_as_good and (not kept or selected.id < kept[-1][0].id):
+        comes_first = not kept or selected.id < kept[-1][0].id
+        if is_as_good and comes_first:
             kept.append((selected, more))
     return kept
 
@@ -138,7 +139,8 @@ class PairGreedy:
             self._sums += similarities
             similarities = self._sums
             weight /= len(self.chosen) - len(self._pending)
-        np.add(self._base, np.float32(weight) * similarities, out=self._bounds)
+        weighted = np.float32(weight) * similarities
+        np.add(self._base, weighted, out=self._bounds)
         self._bounds[self._taken] = np.inf
 
     def propose(self) -> list[Choice]:
@@ -186,7 +188,8 @@ class PairGreedy:
             return
         rows = self._instructions.unit_rows(items)
         similarity = products(rows, self._targets).max(axis=0)
-        self._bounds[items] = self._base[items] + np.float32(self._lam) * similarity
+        weighted = np.float32(self._lam) * similarity
+        self._bounds[items] = self._base[items] + weighted
 
     def _decide(self, candidates: Items) -> list[Choice]:
         """Those with the smallest objectives in float64."""
@@ -208,7 +211,8 @@ class PairGreedy:
         kept = contenders(proposals)
         items = np.array([item for _, item in kept])
         rows = self._instructions.exact_rows(items)
-        return [(selected, row) for (selected, _), row in zip(kept, rows, strict=True)]
+        with_rows = zip(kept, rows, strict=True)
+        return [(selected, row) for (selected, _), row in with_rows]
 
     def _terms(self, candidates: Items) -> tuple[Floats, Floats]:
         """Response and instruction similarities in float64."""

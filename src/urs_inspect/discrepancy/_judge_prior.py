@@ -89,7 +89,9 @@ def fit_normal(counts: PairCounts, mean: Floats, covariance: Floats) -> NormalFi
     for _ in range(_MOST_STEPS):
         curvature = precision + curvature_of(counts, strengths)
         excess = wins - met * logistic(strengths[i] - strengths[j])
-        of_battles = np.bincount(i, excess, size) - np.bincount(j, excess, size)
+        of_first = np.bincount(i, excess, size)
+        of_second = np.bincount(j, excess, size)
+        of_battles = of_first - of_second
         gradient = of_battles - precision @ (strengths - mean)
         step = np.linalg.solve(curvature, gradient)
         reach = np.abs(step).max()
@@ -307,7 +309,8 @@ def rank_with_prior(
     draws = np.random.default_rng([seed, 27])
     judged = draws.random(rounds) < belief.weight
     strengths = np.empty((rounds, len(order)))
-    for rows, account in zip((judged, ~judged), belief.accounts, strict=True):
+    parts = (judged, ~judged)
+    for rows, account in zip(parts, belief.accounts, strict=True):
         number = int(rows.sum())
         drawn = draws.multivariate_normal(account.strengths, account.covariance, number)
         strengths[rows] = drawn
@@ -315,15 +318,20 @@ def rank_with_prior(
     places = (-ratings).argsort(axis=1).argsort(axis=1)
     best, worst = percentile_bounds(1 + places, level)
     bounds = enumerate(zip(best, worst, strict=True), start=1)
-    ranks = tuple(Rank(rank, math.floor(low), math.ceil(high)) for rank, (low, high) in bounds)
+    ranks = []
+    for rank, (low, high) in bounds:
+        low_rank = math.floor(low)
+        high_rank = math.ceil(high)
+        ranks.append(Rank(rank, low_rank, high_rank))
     votes = [len(battles)] * len(order)
     how = Resampling(rounds, level, seed)
-    rated = estimates(on_scale(belief.expected)[order], ratings, votes, votes, how, expanded=False)
+    expected = on_scale(belief.expected)[order]
+    rated = estimates(expected, ratings, votes, votes, how, expanded=False)
     neighbours = np.column_stack([order[:-1], order[1:]])
     return WeighedRanking(
         players=tuple(prior.players[place] for place in order),
         ratings=rated,
-        ranks=ranks,
+        ranks=tuple(ranks),
         certainty=tuple(belief.certainty(neighbours).tolist()),
         weight=belief.weight,
         level=level,

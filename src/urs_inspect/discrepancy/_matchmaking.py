@@ -157,7 +157,9 @@ class FixedOrder:
 
     def next(self, pair: Pair, chosen: Sequence[str]) -> Selected | None:
         """The first instruction in the order that is not chosen yet; similarities are not known."""
-        left = [name for name in self._orders[frozenset(pair)] if name not in set(chosen)]
+        order = self._orders[frozenset(pair)]
+        taken = set(chosen)
+        left = [name for name in order if name not in taken]
         if left:
             return Selected(left[0], np.nan, np.nan, np.nan)
         return None
@@ -171,7 +173,8 @@ def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) ->
     masks = usable_masks(pool, pairs)
     if answers == AnswerFilter():  # counting words would be for nothing
         return masks
-    words = {name: word_counts(texts) for name, texts in _answers(pool, pairs).items()}
+    answered = _answers(pool, pairs)
+    words = {name: word_counts(texts) for name, texts in answered.items()}
     return {
         (one, other): mask & answers.keeps(words[one], words[other])
         for (one, other), mask in masks.items()
@@ -190,7 +193,9 @@ async def instruction_selector(
     default one.
     """
     if rules.method == "random":
-        orders = {pair: random_order(pool, pair, mask, rules.seed) for pair, mask in masks.items()}
+        orders = {}
+        for pair, mask in masks.items():
+            orders[pair] = random_order(pool, pair, mask, rules.seed)
         return FixedOrder(orders)
     # Everything long in threads, since the harness has other work.
     if rules.method in NEEDS_PROBABILITIES:
@@ -215,7 +220,9 @@ async def instruction_selector(
 
 
 def _by_divergence(pool: Pool, masks: Mapping[Pair, Mask], method: Method) -> FixedOrder:
-    orders = {pair: divergence_order(pool, pair, mask, method) for pair, mask in masks.items()}
+    orders = {}
+    for pair, mask in masks.items():
+        orders[pair] = divergence_order(pool, pair, mask, method)
     return FixedOrder(orders)
 
 
@@ -239,7 +246,10 @@ def _shortlists(
     """The masks, with only the least similar answers of each pair left in."""
     rough = response_similarities(_answer_vectors(pool, masks, similarity), list(masks))
     ids = _ids(pool)
-    return {pair: shortlist(rough.of(pair), size, ids, mask) for pair, mask in masks.items()}
+    shortlists = {}
+    for pair, mask in masks.items():
+        shortlists[pair] = shortlist(rough.of(pair), size, ids, mask)
+    return shortlists
 
 
 def _answer_vectors(
@@ -292,10 +302,11 @@ def divergence_order(pool: Pool, pair: Pair, mask: Mask, method: Method) -> tupl
     NaN is left out.
     """
     one, other = (pool.probabilities.get(name, {}) for name in pair)
-    values = {
-        name: divergence(one.get(name, ()), other.get(name, ()), method)
-        for name in compress(_ids(pool), mask)
-    }
+    values = {}
+    for name in compress(_ids(pool), mask):
+        of_one = one.get(name, ())
+        of_other = other.get(name, ())
+        values[name] = divergence(of_one, of_other, method)
     known = sorted(name for name, value in values.items() if not math.isnan(value))
     return tuple(sorted(known, key=lambda name: -values[name]))
 

@@ -104,7 +104,8 @@ class Pool:
         """
         counts = {}
         for name in self.contestants:
-            answers = [self.responses[name].get(item.id) for item in self.instructions]
+            responses = self.responses[name]
+            answers = [responses.get(item.id) for item in self.instructions]
             missing = answers.count(None)
             counts[name] = {
                 "missing": missing,
@@ -185,7 +186,11 @@ def _why(pool: Pool, one: str, other: str) -> str:
             if number:
                 parts.append(f"{number} {kind} of {name}")
     answers = zip(pool.answers(one), pool.answers(other), strict=True)
-    same = sum(bool(mine.strip()) and mine.strip() == theirs.strip() for mine, theirs in answers)
+    same = 0
+    for mine, theirs in answers:
+        words = mine.strip()
+        if words and words == theirs.strip():
+            same += 1
     if same:
         parts.append(f"{same} answered with equal words")
     if parts:
@@ -431,7 +436,8 @@ class DistinctTexts:
             else:
                 equal[normalised(text)] = name
                 taken.append(row)
-        self._append({ids[row]: texts[row] for row in taken}, vectors[taken])
+        texts_taken = {ids[row]: texts[row] for row in taken}
+        self._append(texts_taken, vectors[taken])
         return refused
 
     def _append(self, texts: Mapping[str, str], vectors: Singles) -> None:
@@ -468,7 +474,8 @@ class Evolution:
         Returns those not kept, and what they repeat.
         """
         by_id = {child.id: child for child in children}
-        repeats = self._distinct.add({child.id: child.text for child in by_id.values()})
+        texts = {child.id: child.text for child in by_id.values()}
+        repeats = self._distinct.add(texts)
         for name in sorted(by_id.keys() - repeats.keys()):
             child = by_id[name]
             self.kept.append(child)

@@ -149,7 +149,8 @@ class Selector:
         self._workers = workers or os.cpu_count() or 1
         self._instructions = InstructionVectors(instructions, workers)
         self._numbers = {name: number for number, name in enumerate(self.ids)}
-        self._allowed = {pair: _mask_of(allowed, pair, len(self.ids)) for pair in self.pairs}
+        count = len(self.ids)
+        self._allowed = {pair: _mask_of(allowed, pair, count) for pair in self.pairs}
         for pair in self.pairs:
             for name in pair:
                 unusable = similarities.unusable[similarities.models.index(name)]
@@ -197,7 +198,9 @@ class Selector:
         wanted = _checked_pairs(pairs, responses)
         _, width = check_shapes(responses, _models(wanted))
         similarities = response_similarities(responses, wanted, workers=workers)
-        exact = {(one, other): (responses[one], responses[other]) for one, other in wanted}
+        exact = {}
+        for one, other in wanted:
+            exact[one, other] = (responses[one], responses[other])
         return cls(
             similarities,
             exact,
@@ -237,11 +240,15 @@ class Selector:
         """
         models = _models(similarities)
         wanted = _checked_pairs(list(similarities), models)
-        exact = {pair: _checked_similarities(similarities[pair], pair, len(ids)) for pair in wanted}
+        exact = {}
+        for pair in wanted:
+            exact[pair] = _checked_similarities(similarities[pair], pair, len(ids))
+        values = list(exact.values())
+        shape = (len(models), len(ids))
         found = ResponseSimilarities(
             pairs=wanted,
-            values=np.array(list(exact.values()), np.float32),
-            unusable=np.zeros((len(models), len(ids)), np.bool_),
+            values=np.array(values, np.float32),
+            unusable=np.zeros(shape, np.bool_),
             models=models,
         )
         return cls(found, exact, 1e-7, instructions, ids, lam, set_similarity, allowed)
@@ -513,7 +520,8 @@ def _checked_k(k: int | Mapping[Pair, int], pair: Pair) -> int:
     """How many instructions a pair is to get; 0 where a mapping does not name it."""
     wanted = k
     if isinstance(k, Mapping):
-        wanted = k.get(pair, k.get(pair[::-1], 0))
+        as_swapped = k.get(pair[::-1], 0)
+        wanted = k.get(pair, as_swapped)
     if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 0:
         raise InputError(f"k={wanted} of {_shown(pair)}; allowed: a whole number, 0 or more")
     return wanted

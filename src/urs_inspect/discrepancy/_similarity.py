@@ -175,7 +175,8 @@ def checked_vectors(vectors: Vectors, count: int, name: str) -> Vectors:
 
     Zero means that it knows no part of a text.
     """
-    if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] == 0:
+    has_width = vectors.ndim == 2 and vectors.shape[1] != 0
+    if not has_width or len(vectors) != count:
         raise InputError(
             f"similarity '{name}' gave vectors of shape {vectors.shape} for {count} texts"
         )
@@ -225,7 +226,10 @@ async def compare_answers(
                 )
         one, other = (answers[name] for name in pair)
         candidates_of_pair = np.flatnonzero(mask).tolist()
-        items = [item for item in candidates_of_pair if one[item].strip() and other[item].strip()]
+        items = []
+        for item in candidates_of_pair:
+            if one[item].strip() and other[item].strip():
+                items.append(item)
         first = [one[item] for item in items]
         second = [other[item] for item in items]
         if isinstance(similarity, AskedSimilarity):

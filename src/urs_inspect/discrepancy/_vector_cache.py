@@ -134,11 +134,13 @@ class VectorCache:
             is_new = self.find(list(once)) < 0
             new = list(compress(once.values(), is_new))
             _append(self._vectors, halves[new].tobytes())
-            _append(self._keys, b"".join(_text_key(texts[place]) for place in new))
+            keys = [_text_key(texts[place]) for place in new]
+            _append(self._keys, b"".join(keys))
 
     def _repair(self, width: int) -> None:
         count = len(self)
-        for path, row in ((self._keys, _KEY), (self._vectors, 2 * width)):
+        rows = ((self._keys, _KEY), (self._vectors, 2 * width))
+        for path, row in rows:
             complete = count * row
             unfinished = _size(path) - complete
             if unfinished > 0:

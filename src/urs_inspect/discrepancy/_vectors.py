@@ -47,7 +47,8 @@ def cosine_error(dimensions: int) -> float:
 def unit(vectors: Singles) -> Singles:
     """Vectors of length 1, shape (n, d); zero ones stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    divided = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    zeros = np.zeros_like(vectors)
+    divided = np.divide(vectors, lengths, out=zeros, where=lengths > 0)
     return np.asarray(divided, np.float32)
 
 
@@ -64,13 +65,15 @@ def products(rows: Singles, targets: Singles) -> Singles:
     whole = size - size % _TOGETHER
     out = np.empty((len(targets), size), np.float32)
     step = max(1, _SERIAL // (_TOGETHER * width))
-    groups = rows[:whole].reshape(-1, _TOGETHER, width).transpose(0, 2, 1)
+    grouped = rows[:whole].reshape(-1, _TOGETHER, width)
+    groups = grouped.transpose(0, 2, 1)
     rest = rows[whole:].T
     for start in range(0, len(targets), step):
         part = targets[start : start + step]
         by_group = np.matmul(part, groups)
         out_of_part = out[start : start + step]
-        out_of_part[:, :whole] = by_group.transpose(1, 0, 2).reshape(len(part), whole)
+        by_target = by_group.transpose(1, 0, 2)
+        out_of_part[:, :whole] = by_target.reshape(len(part), whole)
         out_of_part[:, whole:] = part @ rest
     return out
 
@@ -111,7 +114,8 @@ class ResponseSimilarities:
 
     def of(self, pair: Pair) -> Singles:
         """Similarities of a pair, shape (n,)."""
-        return np.asarray(self.values[self.pairs.index(pair)], np.float32)
+        place = self.pairs.index(pair)
+        return np.asarray(self.values[place], np.float32)
 
 
 def response_similarities(
@@ -129,8 +133,10 @@ def response_similarities(
     vectors = [responses[name] for name in models]
     values = np.empty((len(pairs), size), np.float32)
     unusable = np.empty((len(models), size), np.bool_)
-    first = np.array([models.index(one) for one, _ in pairs], np.intp)
-    second = np.array([models.index(other) for _, other in pairs], np.intp)
+    first_places = [models.index(one) for one, _ in pairs]
+    second_places = [models.index(other) for _, other in pairs]
+    first = np.array(first_places, np.intp)
+    second = np.array(second_places, np.intp)
     in_block = _ANSWER_BLOCK // max(1, len(models) * width)
     rows = max(1, min(in_block, _ANSWER_SHARE))
 
@@ -159,7 +165,8 @@ def in_blocks(
 
     def run(begin: int) -> None:
         end = min(begin + share, size)
-        buffer = np.empty((min(rows, end - begin), len(arrays), width), np.float32)
+        longest = min(rows, end - begin)
+        buffer = np.empty((longest, len(arrays), width), np.float32)
         for start in range(begin, end, rows):
             stop = min(start + rows, end)
             block = buffer[: stop - start]
@@ -227,7 +234,9 @@ def exact_similarities(one: Vectors, other: Vectors, items: Items) -> Floats:
     a = one[items].astype(np.float64)
     b = other[items].astype(np.float64)
     dots = (a * b).sum(axis=1)
-    squares = (a * a).sum(axis=1) * (b * b).sum(axis=1)
+    a_squares = (a * a).sum(axis=1)
+    b_squares = (b * b).sum(axis=1)
+    squares = a_squares * b_squares
     cosines = dots / np.sqrt(squares)
     return np.asarray(np.clip(cosines, -1.0, 1.0), np.float64)
 
@@ -245,7 +254,8 @@ class InstructionVectors:
     """
 
     def __init__(self, vectors: Vectors, workers: int | None = None) -> None:
-        if vectors.ndim != 2 or vectors.shape[1] == 0 or vectors.dtype.kind != "f":
+        has_width = vectors.ndim == 2 and vectors.shape[1] != 0
+        if not has_width or vectors.dtype.kind != "f":
             raise InputError(
                 f"vectors of the instructions have shape {vectors.shape} and type {vectors.dtype}; "
                 "allowed: (instructions, width) of float16, float32 or float64"
@@ -273,7 +283,8 @@ class InstructionVectors:
 
     def unit_rows(self, items: Items) -> Singles:
         """Vectors of some instructions, of length 1, shape (m, d), float32."""
-        return self.vectors[items].astype(np.float32) * self._scales[items][:, None]
+        scales = self._scales[items]
+        return self.vectors[items].astype(np.float32) * scales[:, None]
 
     def exact_rows(self, items: Items) -> Floats:
         """Vectors of some instructions, of length 1, shape (m, d); equal rows stay equal."""
