@@ -271,7 +271,8 @@ def style_differences(responses: Iterable[Sequence[str]], features: Sequence[str
             count = FEATURES[name]
             row.append((count(one), count(other)))
         counts.append(row)
-    table = np.array(counts, dtype=np.float64).reshape(len(counts), len(features), 2)
+    shape = (len(counts), len(features), 2)
+    table = np.array(counts, dtype=np.float64).reshape(shape)
     difference = table[..., 0] - table[..., 1]
     total = table.sum(axis=2)
     return np.asarray(difference / np.maximum(total, 1))
@@ -365,7 +366,8 @@ def design_of(ballots: Battles | JudgedBallots, covariates: Floats | None = None
     signs = np.repeat([1.0, -1.0], size)
     rows = np.tile(np.arange(size), 2)
     players = np.concatenate([ballots.first, ballots.second])
-    design = csr_array((signs, (rows, players)), (size, len(ballots.players)))
+    shape = (size, len(ballots.players))
+    design = csr_array((signs, (rows, players)), shape)
     if covariates is not None:
         design = hstack([design, csr_array(covariates)], format="csr")
     return design

@@ -248,7 +248,9 @@ def powered_means(
         seed=seed,
     )
     found = {}
-    parts = zip(columns.items(), draws[::2], draws[1::2], strict=True)
+    all_judged = draws[::2]
+    all_sums = draws[1::2]
+    parts = zip(columns.items(), all_judged, all_sums, strict=True)
     for (name, chosen), judged, sums_drawn in parts:
         numbers = [effective_number(column) for column in weights[chosen].T]
         whole = [int(number + _NO_SPREAD) for number in numbers]
@@ -473,7 +475,8 @@ def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, f
     taken = squared * factors
     by_question = (taken * products).sum(axis=3)
     without = whole[..., None] - by_question
-    [[first], [second]] = _least_squares(whole[..., None]).tolist()
+    of_all = _least_squares(whole[..., None])
+    [[first], [second]] = of_all.tolist()
     return (first, second), _least_squares(without).T
 
 
@@ -534,7 +537,8 @@ def length_column(scores: npt.ArrayLike, doublings: npt.ArrayLike) -> MeanColumn
     """
     y = np.asarray(scores, dtype=np.float64)
     x = np.asarray(doublings, dtype=np.float64)
-    if y.shape != x.shape or y.ndim != 2 or np.isnan(y).any():
+    are_tables = y.shape == x.shape and y.ndim == 2
+    if not are_tables or np.isnan(y).any():
         raise ValueError(
             f"need a score and a length per question and model, no score NaN: {y.shape} and"
             f" {x.shape}"
@@ -574,7 +578,8 @@ def control_length(found: MeanDraws) -> LengthControl:
     """
     models = (found.values.size - 2) // 4
     rows = np.vstack([found.values, found.draws])
-    scores, lengths, y, x = np.split(rows[:, :-2], 4, axis=1)
+    of_models = rows[:, :-2]
+    scores, lengths, y, x = np.split(of_models, 4, axis=1)
     total = rows[:, -2]
     product = rows[:, -1]
     within = total - (x * x).sum(axis=1)

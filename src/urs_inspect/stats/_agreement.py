@@ -51,7 +51,8 @@ def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
         >>> interval_alpha([[1, 2, 3], [1, 2, 3]])
         1.0
     """
-    units = [np.array(column, dtype=float) for column in zip(*ratings, strict=True)]
+    columns = zip(*ratings, strict=True)
+    units = [np.array(column, dtype=float) for column in columns]
     known = [values[~np.isnan(values)] for values in units]
     pairable = [values for values in known if len(values) >= 2]
     if len(pairable) < _FEWEST_UNITS:
@@ -61,7 +62,8 @@ def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
     expected = np.var(every, ddof=1)
     if expected == 0 or every.min() == every.max():
         return 1.0
-    within = sum(len(values) * np.var(values, ddof=1) for values in pairable)
+    of_units = [len(values) * np.var(values, ddof=1) for values in pairable]
+    within = sum(of_units)
     return float(1 - within / len(every) / expected)
 
 
@@ -154,7 +156,8 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     chance = sum(counts[name] * other_counts[name] for name in counts)
     if n == 0 or chance == n * n:
         return math.nan
-    agreed = sum(a == b for a, b in zip(first, second, strict=True))
+    pairs = zip(first, second, strict=True)
+    agreed = sum(a == b for a, b in pairs)
     return (agreed * n - chance) / (n * n - chance)
 
 
@@ -258,7 +261,8 @@ def _error_correlations(counts: Floats, judges: int) -> Floats:
     zeros = np.zeros_like(covariance)
     correlation = np.divide(covariance, scale, out=zeros, where=scale > 1e-12)
     of_others = correlation * (1 - np.eye(judges))
-    return np.asarray(of_others.sum(axis=2) / (judges - 1), dtype=np.float64)
+    of_judges = of_others.sum(axis=2)
+    return np.asarray(of_judges / (judges - 1), dtype=np.float64)
 
 
 def panel_error(values: Floats, labels: Floats | None) -> float:
@@ -310,8 +314,10 @@ def best_panel(
     judges = range(len(values))
     sizes = (1, 3) if labels is None else (1, 2, 3, 4)
     panels = list(chain.from_iterable(combinations(judges, size) for size in sizes))
-    rated = np.array([values[list(panel)].mean(axis=0) for panel in panels])
-    columns: list[npt.NDArray[Any]] = [np.ones((1, values.shape[1]))]
+    of_panels = [values[list(panel)].mean(axis=0) for panel in panels]
+    rated = np.array(of_panels)
+    ones = np.ones((1, values.shape[1]))
+    columns: list[npt.NDArray[Any]] = [ones]
     if labels is None:
         columns += [rated > 0.5]
         score = _accuracies
@@ -348,7 +354,8 @@ def best_panel(
 
 def _accuracies(sums: Floats) -> Floats:
     """Accuracy of each panel, of the number of items and of right ones, shape (halves, panels)."""
-    return np.asarray(sums[:, 1:] / sums[:, :1], dtype=np.float64)
+    shares = sums[:, 1:] / sums[:, :1]
+    return np.asarray(shares, dtype=np.float64)
 
 
 def _pearson_of_sums(sums: Floats) -> Floats:
@@ -359,7 +366,8 @@ def _pearson_of_sums(sums: Floats) -> Floats:
     means = sums[:, 1:] / sums[:, :1]
     y = means[:, :1]
     y2 = means[:, 1:2]
-    x, x2, xy = np.split(means[:, 2:], 3, axis=1)
+    of_panels = means[:, 2:]
+    x, x2, xy = np.split(of_panels, 3, axis=1)
     covariance = xy - x * y
     variances = (x2 - x**2) * (y2 - y**2)
     scale = np.sqrt(np.maximum(variances, 0.0))

@@ -137,12 +137,16 @@ def battles_of(fought: Iterable[Battle], players: Sequence[str] | None = None) -
         error = _error(battle, index)
         if error:
             raise InputError(f"comparison {number}: {error}")
+    first = [index[battle.first] for battle in listed]
+    second = [index[battle.second] for battle in listed]
+    outcomes = [battle.outcome for battle in listed]
+    clusters = [battle.cluster for battle in listed]
     return Battles(
         players=tuple(players),
-        first=np.array([index[battle.first] for battle in listed], dtype=np.int64),
-        second=np.array([index[battle.second] for battle in listed], dtype=np.int64),
-        outcome=np.array([battle.outcome for battle in listed], dtype=np.float64),
-        clusters=number_clusters([battle.cluster for battle in listed]),
+        first=np.array(first, dtype=np.int64),
+        second=np.array(second, dtype=np.int64),
+        outcome=np.array(outcomes, dtype=np.float64),
+        clusters=number_clusters(clusters),
     )
 
 
@@ -294,8 +298,10 @@ def ordered_by_votes(battles: Battles) -> Flags:
 def _held(battles: Battles) -> Flags:
     """Whether the row beat or tied the column at least once, shape (P, P); true on the diagonal."""
     held = np.eye(len(battles.players), dtype=bool)
-    np.logical_or.at(held, (battles.first, battles.second), battles.outcome > 0)
-    np.logical_or.at(held, (battles.second, battles.first), battles.outcome < 1)
+    first_held = battles.outcome > 0
+    second_held = battles.outcome < 1
+    np.logical_or.at(held, (battles.first, battles.second), first_held)
+    np.logical_or.at(held, (battles.second, battles.first), second_held)
     return held
 
 
@@ -311,7 +317,8 @@ def _closure(relation: Flags) -> Flags:
 
 def _groups(players: tuple[str, ...], same: Flags, order: Integers) -> Groups:
     """Groups of the same players, each once, in an order of their members."""
-    return tuple(dict.fromkeys(tuple(compress(players, same[player])) for player in order))
+    groups = (tuple(compress(players, same[player])) for player in order)
+    return tuple(dict.fromkeys(groups))
 
 
 def _listed(groups: Sequence[tuple[str, ...]]) -> str:

@@ -187,15 +187,20 @@ def student_estimate(
     """A statistic with the interval `value ± t(clusters - 1) * error`."""
     from scipy.special import stdtrit
 
-    margin = float(stdtrit(clusters - 1, (1 + level) / 2)) * error
-    return Estimate(value, value - margin, value + margin, n, clusters, level, rounds=0)
+    quantile = float(stdtrit(clusters - 1, (1 + level) / 2))
+    margin = quantile * error
+    low = value - margin
+    high = value + margin
+    return Estimate(value, low, high, n, clusters, level, rounds=0)
 
 
 def error_of(estimate: Estimate) -> float:
     """The standard error of a `student_estimate`, from its bounds."""
     from scipy.special import stdtrit
 
-    quantile = float(stdtrit(estimate.clusters - 1, (1 + estimate.level) / 2))
+    freedom = estimate.clusters - 1
+    below = (1 + estimate.level) / 2
+    quantile = float(stdtrit(freedom, below))
     return (estimate.high - estimate.low) / 2 / quantile
 
 
@@ -248,7 +253,8 @@ def fewest_clusters(level: float) -> int:
     With fewer (6 for 95%), even a two-sided sign test over values that all agree would not be
     significant.
     """
-    return math.ceil(round(math.log2(2 / (1 - level)), 9))
+    halvings = math.log2(2 / (1 - level))
+    return math.ceil(round(halvings, 9))
 
 
 def reported_bounds(
@@ -277,7 +283,9 @@ def reported_bounds(
     none = too_few | unknown | narrow
     if scale is not None:
         none |= (low <= scale[0]) & (high >= scale[1])
-    return np.where(none, np.nan, low), np.where(none, np.nan, high)
+    reported_low = np.where(none, np.nan, low)
+    reported_high = np.where(none, np.nan, high)
+    return reported_low, reported_high
 
 
 def ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
@@ -297,8 +305,10 @@ def number_clusters(clusters: Clusters) -> Integers:
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iu":
         _, ranks = np.unique(clusters, return_inverse=True)
         return ranks.astype(np.int64)
-    numbers = {name: number for number, name in enumerate(sorted(set(clusters)))}
-    return np.array([numbers[name] for name in clusters], dtype=np.int64)
+    numbered = enumerate(sorted(set(clusters)))
+    numbers = {name: number for number, name in numbered}
+    of_items = [numbers[name] for name in clusters]
+    return np.array(of_items, dtype=np.int64)
 
 
 def cluster_counts(clusters: Clusters, counts: npt.ArrayLike) -> Floats:
@@ -392,7 +402,8 @@ def single_product(rows: Floats, matrix: Floats) -> Floats:
     if size < _FEWEST_ROWS:
         return rows @ matrix
     starts = range(0, max(1, len(rows)), size)
-    return np.concatenate([rows[start : start + size] @ matrix for start in starts])
+    blocks = [rows[start : start + size] @ matrix for start in starts]
+    return np.concatenate(blocks)
 
 
 def resample_members(clusters: Integers, rounds: int, seed: int) -> Iterator[Floats]:
@@ -541,5 +552,7 @@ def counted_estimate(
         return undefined(0, 0, how)
     draws = statistic(bootstrap_counts(sums, how.rounds, how.seed))
     values = statistic(sums.sum(axis=0, keepdims=True))
-    [estimate] = estimates(values, draws[:, None], [n], [len(sums)], how)
+    column = draws[:, None]
+    clusters = len(sums)
+    [estimate] = estimates(values, column, [n], [clusters], how)
     return estimate

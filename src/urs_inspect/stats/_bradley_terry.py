@@ -98,7 +98,9 @@ def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats
     parts = []
     for start in range(0, len(counts.wins), size):
         rows = slice(start, start + size)
-        block = replace(counts, wins=counts.wins[rows], battles=counts.battles[rows])
+        wins = counts.wins[rows]
+        battles = counts.battles[rows]
+        block = replace(counts, wins=wins, battles=battles)
         parts.append(_fit(block, players, prior))
     return np.concatenate(parts)
 
@@ -124,8 +126,11 @@ def _fit(counts: PairCounts, players: int, prior: float) -> Floats:
         curvature[:, j, i] = of_pairs
         own = prior * alone * (1 - alone)
         curvature[:, diagonal, diagonal] = own - curvature.sum(axis=2)
-        step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
-        reach = step.max(axis=1, initial=0) - step.min(axis=1, initial=0)
+        solved = np.linalg.solve(curvature, gradient[:, :, None])
+        step = solved[:, :, 0]
+        highest = step.max(axis=1, initial=0)
+        lowest = step.min(axis=1, initial=0)
+        reach = highest - lowest
         shortened = np.log1p(reach) / np.maximum(reach, 1e-300)
         strengths += step * shortened[:, None]
         if reach.max(initial=0) < _TOLERANCE:
@@ -143,7 +148,8 @@ def _pairs(battles: Battles) -> tuple[Integers, Integers, Integers, Floats]:
     players = max(1, len(battles.players))
     codes, pair = np.unique(low * players + high, return_inverse=True)
     first, second = np.divmod(codes, players)
-    wins = np.where(battles.first == low, battles.outcome, 1 - battles.outcome)
+    in_order = battles.first == low
+    wins = np.where(in_order, battles.outcome, 1 - battles.outcome)
     return first, second, pair.astype(np.int64), wins
 
 
@@ -176,4 +182,5 @@ def logistic(values: Floats) -> Floats:
 def on_scale(strengths: Floats) -> Floats:
     """Strengths in natural units as ratings, of mean `START`, shape (..., P)."""
     centred = strengths - strengths.mean(axis=-1, keepdims=True)
-    return np.asarray(START + centred * SCALE / np.log(10), dtype=np.float64)
+    ratings = START + centred * SCALE / np.log(10)
+    return np.asarray(ratings, dtype=np.float64)

@@ -149,7 +149,8 @@ def _read(
     Also how many other items there are.
     """
     is_finite = np.isfinite(np.asarray(labels, np.float64)).all()
-    has_infinite = any(np.isinf(np.asarray(given)).any() for given in ratings)
+    arrays = (np.asarray(given) for given in ratings)
+    has_infinite = any(np.isinf(array).any() for array in arrays)
     if not is_finite or has_infinite:
         raise ValueError("labels must be finite, and ratings finite or NaN")
     values, names = known_items(clusters, labels, *ratings)
@@ -172,7 +173,9 @@ def _bootstrapped(
         found = np.full(3, np.nan)
         draws = np.full((how.rounds, 3), np.nan)
     size = len(set(clusters))
-    pearson, spearman, kendall = estimates(found, draws, [n] * 3, [size] * 3, how)
+    items = [n] * 3
+    groups = [size] * 3
+    pearson, spearman, kendall = estimates(found, draws, items, groups, how)
     return (pearson, spearman, kendall), draws
 
 
@@ -180,8 +183,11 @@ def _p_value(estimate: Estimate, draws: Floats) -> float:
     if math.isnan(estimate.low):
         return math.nan
     known = np.count_nonzero(~np.isnan(draws))
-    fewest = min(np.count_nonzero(draws <= 0), np.count_nonzero(draws >= 0))
-    return float(min(1.0, 2 * (fewest + 1) / (known + 1)))
+    not_above = np.count_nonzero(draws <= 0)
+    not_below = np.count_nonzero(draws >= 0)
+    fewest = min(not_above, not_below)
+    share = 2 * (fewest + 1) / (known + 1)
+    return float(min(1.0, share))
 
 
 def _draws(
@@ -265,7 +271,8 @@ def _spearman(x: "_Levels", y: "_Levels", weights: Floats) -> Floats:
     centred_x, xx = x.centred_ranks(weights)
     centred_y, yy = y.centred_ranks(weights)
     xy = np.einsum("bn,bn,bn->b", weights, centred_x, centred_y)
-    return np.clip(ratio(xy, np.sqrt(xx * yy)), -1, 1)
+    scale = np.sqrt(xx * yy)
+    return np.clip(ratio(xy, scale), -1, 1)
 
 
 def _pairs_among(sizes: Floats) -> Floats:
@@ -330,7 +337,10 @@ def rank_correlation(
     rho = partial(_spearman, _Levels.of(x), _Levels.of(y))
     value = rho(np.ones((1, len(x))))
     draws = bootstrap_statistic(names, rho, how.rounds, how.seed)
-    [estimate] = estimates(value, draws[:, None], [len(x)], [len(set(names))], how)
+    column = draws[:, None]
+    items = len(x)
+    groups = len(set(names))
+    [estimate] = estimates(value, column, [items], [groups], how)
     return estimate
 
 
@@ -440,9 +450,12 @@ def correlate_means(
     moved = 1
     if len(draws) > 1:
         moved = clusters
-    [pearson] = estimates([r], draws[:, None], [points], [moved], how, expanded=False)
+    column = draws[:, None]
+    [pearson] = estimates([r], column, [points], [moved], how, expanded=False)
     if not math.isnan(pearson.low):
-        pearson = replace(pearson, low=min(pearson.low, r), high=max(pearson.high, r))
+        low = min(pearson.low, r)
+        high = max(pearson.high, r)
+        pearson = replace(pearson, low=low, high=high)
     without = math.nan
     if _left(x, noise_x) > 0 and _left(y, noise_y) > 0:
         [without] = _corrected(x, y, noise_x, noise_y).tolist()
@@ -452,7 +465,8 @@ def correlate_means(
 
 def _varies(values: Floats) -> bool:
     """Whether all values are finite and not all are equal."""
-    return bool(np.isfinite(values).all() and np.ptp(values) > 0)
+    is_finite = np.isfinite(values).all()
+    return bool(is_finite and np.ptp(values) > 0)
 
 
 def fisher_interval(correlation: float, points: int, level: float = LEVEL) -> tuple[float, float]:
@@ -499,14 +513,18 @@ def _corrected(x: Floats, y: Floats, noise_x: float = 0.0, noise_y: float = 0.0)
     left = _left(x, noise_x) * _left(y, noise_y)
     # Where noise could be all of a side's variance, r could be anything; it is then 1 with the sign
     # that it has.
-    shares = np.divide(above, np.sqrt(left), out=np.sign(above), where=left > 0)
-    return np.asarray(np.clip(shares, -1, 1), dtype=np.float64)
+    scale = np.sqrt(left)
+    signs = np.sign(above)
+    shares = np.divide(above, scale, out=signs, where=left > 0)
+    clipped = np.clip(shares, -1, 1)
+    return np.asarray(clipped, dtype=np.float64)
 
 
 def _left(rows: Floats, noise: float) -> Floats:
     """Variance of each row over points without that of noise, at least 0."""
     variances = rows.var(axis=1, ddof=1)
-    return np.asarray(np.maximum(variances - noise, 0), dtype=np.float64)
+    left = np.maximum(variances - noise, 0)
+    return np.asarray(left, dtype=np.float64)
 
 
 def _ranks(rows: Floats) -> Floats:

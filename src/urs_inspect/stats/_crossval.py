@@ -65,11 +65,15 @@ def order_of(
     share = math.nan
     if units > 1:
         ordered = means.draws[:, places]
-        in_order = (ordered[:, :-1] >= ordered[:, 1:]).all(axis=1)
+        earlier = ordered[:, :-1]
+        later = ordered[:, 1:]
+        in_order = (earlier >= later).all(axis=1)
         share = float(in_order.mean())
     gaps = []
     for gap in compare_means(complete[:, places], clusters=drawn, **options):
-        of_columns = replace(gap, first=places[gap.first], second=places[gap.second])
+        first = places[gap.first]
+        second = places[gap.second]
+        of_columns = replace(gap, first=first, second=second)
         gaps.append(of_columns)
     return Order(
         places=tuple(places),
@@ -221,7 +225,8 @@ def _against_others(
         itself = judges_as_models[other]
         if itself is not None:
             theirs[:, :, place, itself] = np.nan
-    mine = np.broadcast_to(table[:, :, [judge], :], theirs.shape)
+    of_judge = table[:, :, [judge], :]
+    mine = np.broadcast_to(of_judge, theirs.shape)
     known = ~np.isnan(mine) & ~np.isnan(theirs)
     mine = np.where(known, mine, np.nan)
     theirs = np.where(known, theirs, np.nan)
@@ -236,7 +241,9 @@ def _weights(known: Flags, own: int) -> Floats:
     is_own = np.arange(known.shape[2]) == own
     to_itself = known & is_own
     to_models = known & ~is_own
-    both = to_itself.any(axis=2, keepdims=True) & to_models.any(axis=2, keepdims=True)
+    any_itself = to_itself.any(axis=2, keepdims=True)
+    any_models = to_models.any(axis=2, keepdims=True)
+    both = any_itself & any_models
     preference = _even(to_itself)
     leniency = _even(to_models)
     beyond = _even(to_itself & both) - _even(to_models & both)

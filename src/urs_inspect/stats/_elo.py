@@ -127,7 +127,8 @@ class _Kinds(NamedTuple):
 def _kinds_of(battles: Battles) -> _Kinds:
     low = np.minimum(battles.first, battles.second)
     high = np.maximum(battles.first, battles.second)
-    outcome = np.where(battles.first == low, battles.outcome, 1 - battles.outcome)
+    in_order = battles.first == low
+    outcome = np.where(in_order, battles.outcome, 1 - battles.outcome)
     battle_rows = np.stack([low, high, outcome], axis=1)
     kinds, of = np.unique(battle_rows, axis=0, return_inverse=True)
     nobody = len(battles.players)
@@ -197,7 +198,8 @@ def _shuffled(
     lengths = weights.sum(axis=1, dtype=np.int64)
     longest = int(lengths.max(initial=0))
     no_battle = len(kinds.first) - 1
-    orders = np.full((len(weights), longest), no_battle, dtype=kinds.of.dtype)
+    shape = (len(weights), longest)
+    orders = np.full(shape, no_battle, dtype=kinds.of.dtype)
     for order, counts, length in zip(orders, weights, lengths, strict=True):
         order[:length] = np.repeat(kinds.of, counts)
         order[:] = order[generator.permutation(longest)]

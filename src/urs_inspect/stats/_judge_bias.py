@@ -112,7 +112,10 @@ class JudgeBias:
 
         NaN bounds flag nothing.
         """
-        above = {name for name, estimate in self.beyond.items() if estimate.low > 0}
+        above = set()
+        for name, estimate in self.beyond.items():
+            if estimate.low > 0:
+                above.add(name)
         if PLACE in self.beyond and self.beyond[PLACE].high < 0:
             above.add(PLACE)
         return tuple(name for name in BIASES if name in above)
@@ -172,16 +175,22 @@ def judge_bias(
     models = _models([*judge, *people])
     weights = _own_weights(models, own)
     by_judge = _fitted(judge, models, weights)
-    of_judge = {name: _estimate(found, len(judge), level) for name, found in by_judge.items()}
+    of_judge = {}
+    for name, found in by_judge.items():
+        of_judge[name] = _estimate(found, len(judge), level)
     pairs = len({row.pair for row in judge})
     if not people:
         return JudgeBias(of_judge, {}, {}, pairs, bool(models))
     by_people = _fitted(people, models, weights)
-    of_people = {name: _estimate(found, len(people), level) for name, found in by_people.items()}
+    of_people = {}
+    for name, found in by_people.items():
+        of_people[name] = _estimate(found, len(people), level)
     differences = {name: by_judge[name].less(by_people[name]) for name in BIASES}
     known = sum(difference.known for difference in differences.values())
     joint = 1 - (1 - level) / max(1, known)
-    beyond = {name: _estimate(less, len(judge), joint) for name, less in differences.items()}
+    beyond = {}
+    for name, difference in differences.items():
+        beyond[name] = _estimate(difference, len(judge), joint)
     return JudgeBias(
         judge=of_judge,
         people=of_people,
@@ -250,7 +259,8 @@ def _fitted(
     """Coefficients by bias, of one judge or of people."""
     from scipy.sparse import csr_array
 
-    outcome = np.array([row.outcome for row in rows], dtype=np.float64)
+    outcomes = [row.outcome for row in rows]
+    outcome = np.array(outcomes, dtype=np.float64)
     if not np.isin(outcome, OUTCOMES).all():
         raise InputError("the outcome of a verdict must be 1, 0.5 or 0")
     questions = number_clusters([row.question for row in rows])
@@ -267,8 +277,12 @@ def _fitted(
     single = np.eye(design.shape[1])
     weights = {}
     for number, name in enumerate(_COEFFICIENTS, start=size):
-        weights[name] = single[number] if _is_separate(design, number) else unknown
-    weights[OWN] = unknown if own is None else np.pad(own, (0, len(_COEFFICIENTS)))
+        weights[name] = unknown
+        if _is_separate(design, number):
+            weights[name] = single[number]
+    weights[OWN] = unknown
+    if own is not None:
+        weights[OWN] = np.pad(own, (0, len(_COEFFICIENTS)))
     return {name: _of(fit, those) for name, those in weights.items()}
 
 
@@ -300,4 +314,6 @@ def _estimate(found: _Found, items: int, level: float) -> Estimate:
     squares = float(centred @ centred)
     clustered = math.sqrt(squares * groups / (groups - 1))
     least = _LEAST_ERROR * math.sqrt(found.variance)
-    return student_estimate(found.value, max(clustered, least), items, groups, level).reported()
+    error = max(clustered, least)
+    estimate = student_estimate(found.value, error, items, groups, level)
+    return estimate.reported()

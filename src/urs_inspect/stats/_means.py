@@ -51,7 +51,9 @@ def clustered_mean(
     """
     how = Resampling(**options)
     [known], names = known_items(clusters, values)
-    sums = cluster_counts(names, np.stack([known, np.ones(len(names))], axis=1))
+    ones = np.ones(len(names))
+    columns = np.stack([known, ones], axis=1)
+    sums = cluster_counts(names, columns)
     return counted_estimate(lambda counts: ratio(*counts.T), sums, len(names), how)
 
 
@@ -144,12 +146,17 @@ def bootstrap_means(
             resamples = resample_members(clusters, rounds, seed)
         draws = _drawn_means(prepared, resamples, weighted)
     else:
-        points = [np.full(column.values.shape[1], np.nan) for column in columns]
-        draws = [np.full((rounds, len(point)), np.nan) for point in points]
+        points = []
+        draws = []
+        for column in columns:
+            means = column.values.shape[1]
+            points.append(np.full(means, np.nan))
+            draws.append(np.full((rounds, means), np.nan))
     found = []
     for column, point, drawn in zip(columns, points, draws, strict=True):
         n = np.count_nonzero(~np.isnan(column.values), axis=0)
-        found.append(MeanDraws(point, drawn, n, seed, _drawn(column, clusters)))
+        groups = _drawn(column, clusters)
+        found.append(MeanDraws(point, drawn, n, seed, groups))
     return found
 
 
@@ -222,7 +229,8 @@ def p_values(found: MeanDraws) -> Floats:
     spread = _spread(draws)
     varies = spread > 1e-12 * np.abs(found.values)
     none = np.zeros_like(spread)
-    size = np.abs(np.divide(found.values, spread, out=none, where=varies))
+    ratios = np.divide(found.values, spread, out=none, where=varies)
+    size = np.abs(ratios)
     in_tail = (fewest == 0) & (size > 0)
     normal = 2 * ndtr(-size)
     tails = np.where(in_tail, np.minimum(shares, normal), shares)
@@ -376,13 +384,15 @@ def raking(margins: Sequence[Margin]) -> Reweight:
     categories = np.stack([margin.category for margin in margins])
     used = (categories >= 0).all(axis=0)
     # A cell is a combination of categories that occurs, such as an intent in a language.
-    cells, inverse = np.unique(categories[:, used], axis=1, return_inverse=True)
+    of_used = categories[:, used]
+    cells, inverse = np.unique(of_used, axis=1, return_inverse=True)
     cell_of = inverse.ravel()
     questions = np.flatnonzero(used)
     member = np.zeros((categories.shape[1], cells.shape[1]))
     member[questions, cell_of] = 1
     shares = [margin.shares for margin in margins]
-    places = [np.eye(len(wanted))[of] for of, wanted in zip(cells, shares, strict=True)]
+    by_margin = zip(cells, shares, strict=True)
+    places = [np.eye(len(wanted))[of] for of, wanted in by_margin]
 
     def weights(counts: Floats) -> Floats:
         drawn = counts @ member

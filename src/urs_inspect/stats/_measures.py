@@ -38,7 +38,13 @@ The judge's reply was not readable.
 
 Codes = npt.NDArray[np.integer[Any]]
 
-_CODE_OF: dict[str | None, int] = {"a": A, "b": B, "tie": TIE, None: UNREAD, "unread": UNREAD}
+_CODE_OF: dict[str | None, int] = {
+    "a": A,
+    "b": B,
+    "tie": TIE,
+    None: UNREAD,
+    "unread": UNREAD,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +112,8 @@ def _codes(
         raise ValueError(f"{name} has shape {codes.shape}, but there are {length} items")
     if not length:
         return codes.astype(np.int8)
-    if codes.dtype.kind not in "iu" or codes.min() < A or codes.max() > highest:
+    are_whole = codes.dtype.kind in "iu"
+    if not are_whole or codes.min() < A or codes.max() > highest:
         allowed = "0 (a), 1 (b), 2 (tie)"
         if highest == UNREAD:
             allowed += ", 3 (unread)"
@@ -239,7 +246,8 @@ def baseline_verdicts(
     if kind == "random":
         if ids is None:
             raise ValueError("baseline 'random' needs ids")
-        coins = [_coin(item, code, seed) for item, code in zip(ids, shown, strict=True)]
+        pairs = zip(ids, shown, strict=True)
+        coins = [_coin(item, code, seed) for item, code in pairs]
         return np.array(coins, dtype=np.int8)
     if kind == "first":
         return shown
@@ -310,8 +318,11 @@ class JudgeMeasures:
 
         They follow the rule of `reported_bounds`.
         """
-        shares = {name: estimate.reported((0.0, 1.0)) for name, estimate in vars(self).items()}
-        return JudgeMeasures(**{**shares, "alpha": self.alpha.reported((-1.0, 1.0))})
+        measures = {}
+        for name, estimate in vars(self).items():
+            measures[name] = estimate.reported((0.0, 1.0))
+        measures["alpha"] = self.alpha.reported((-1.0, 1.0))
+        return JudgeMeasures(**measures)
 
 
 # One row of counts per item: a one in the cell (label, verdict) of a 3 x 4 table, then hits and
@@ -477,7 +488,9 @@ def _macro_f1(table: Floats) -> Floats:
     sizes = table.sum(axis=1) + table.sum(axis=2)
     right = np.diagonal(table, axis1=1, axis2=2)
     scores = ratio(2 * right, sizes)
-    return ratio(np.nansum(scores, axis=1), np.count_nonzero(sizes, axis=1))
+    total = np.nansum(scores, axis=1)
+    classes = np.count_nonzero(sizes, axis=1)
+    return ratio(total, classes)
 
 
 _FEW = 4
@@ -503,7 +516,8 @@ def accuracies(
     how = Resampling(**options)
     if not verdicts:
         return ()
-    counts = np.concatenate([_hits_and_trials(labels, codes) for codes in verdicts], axis=1)
+    tables = [_hits_and_trials(labels, codes) for codes in verdicts]
+    counts = np.concatenate(tables, axis=1)
     sums = cluster_counts(clusters, counts)
     with_trials = np.count_nonzero(sums[:, 1::2], axis=0)
     draws = bootstrap_counts(sums, how.rounds, how.seed)
@@ -532,7 +546,8 @@ def group_accuracies(
         sums = cluster_counts(verdicts.clusters[members], counts[members])
         draws = _draws(sums, how.rounds, how.seed)
         with_trials = np.count_nonzero(sums[:, 1:], axis=0)
-        [found[group]] = _accuracies(sums.sum(axis=0), draws, with_trials, how)
+        totals = sums.sum(axis=0)
+        [found[group]] = _accuracies(totals, draws, with_trials, how)
     return found
 
 
@@ -559,5 +574,8 @@ def _accuracies(
 ) -> tuple[Estimate, ...]:
     """Ratios of the even columns, hits, to the odd ones, trials."""
     shares = ratio(totals[0::2], totals[1::2])
-    drawn_shares = ratio(draws[:, 0::2], draws[:, 1::2])
-    return estimates(shares, drawn_shares, totals[1::2].astype(np.int64), clusters, how)
+    drawn_hits = draws[:, 0::2]
+    drawn_trials = draws[:, 1::2]
+    drawn_shares = ratio(drawn_hits, drawn_trials)
+    trials = totals[1::2].astype(np.int64)
+    return estimates(shares, drawn_shares, trials, clusters, how)

@@ -69,7 +69,8 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """
     p = np.array(p_values, dtype=np.float64)
     from_low_to_high = np.argsort(p)  # NaN last
-    remaining = np.count_nonzero(~np.isnan(p)) - np.arange(len(p))
+    known = np.count_nonzero(~np.isnan(p))
+    remaining = known - np.arange(len(p))
     raised = np.maximum.accumulate(remaining * p[from_low_to_high])
     p[from_low_to_high] = np.minimum(1.0, raised)
     return tuple(p.tolist())

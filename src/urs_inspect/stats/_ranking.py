@@ -163,7 +163,9 @@ def rank(
     ratings = np.vstack([given[order], draws])
     elo_ratings = np.vstack([elo.mean(axis=0), elo])
     places = place(ordered, ratings, elo_ratings, how)
-    over_orders = reported(shuffled.mean(axis=0), shuffled, *_support(ordered), how, expanded=False)
+    means = shuffled.mean(axis=0)
+    fought, seen = _support(ordered)
+    over_orders = reported(means, shuffled, fought, seen, how, expanded=False)
     return Ranking(
         players=ordered.players,
         bradley_terry=places.ratings,
@@ -238,7 +240,8 @@ def _support(battles: Battles) -> tuple[Integers, Integers]:
     """Number of battles and of instructions of each player."""
     both = np.concatenate([battles.first, battles.second])
     instructions = np.tile(battles.clusters, 2)
-    once, _ = np.unique(np.stack([both, instructions]), axis=1)
+    entries = np.stack([both, instructions])
+    once, _ = np.unique(entries, axis=1)
     players = len(battles.players)
     fought = np.bincount(both, minlength=players)
     seen = np.bincount(once, minlength=players)
@@ -271,7 +274,9 @@ def _ranks(
     ranks = []
     for rating, low, high in zip(rounded, lows, highs, strict=True):
         better = int((rounded > rating).sum())
-        ranks.append(Rank(1 + better, math.floor(low), math.ceil(high)))
+        low_rank = math.floor(low)
+        high_rank = math.ceil(high)
+        ranks.append(Rank(1 + better, low_rank, high_rank))
     return tuple(ranks)
 
 
@@ -354,7 +359,8 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
             f" the leaderboard has: {choices(leaderboard)}; the votes have:"
             f" {choices(ranking.players)}"
         )
-    ratings = np.array([leaderboard[name] for name in players], dtype=np.float64)
+    listed = [leaderboard[name] for name in players]
+    ratings = np.array(listed, dtype=np.float64)
     points = [ranking.bradley_terry[place].value for place in shared]
     spearman, kendall = reported(
         _correlations(np.array([points]), ratings)[0],
@@ -390,7 +396,9 @@ def compare_rankings(ranking: Ranking, other: Ranking) -> Estimate:
         rows.append(_centred_ranks(ratings))
     first, second = rows
     product = (first * second).sum(axis=1)
-    squares = (first**2).sum(axis=1) * (second**2).sum(axis=1)
+    first_squares = (first**2).sum(axis=1)
+    second_squares = (second**2).sum(axis=1)
+    squares = first_squares * second_squares
     rho = ratio(product, np.sqrt(squares))
     [found] = reported(
         rho[:1],
@@ -427,5 +435,7 @@ def _correlations(rows: Floats, ratings: Floats) -> Floats:
 
 
 def _cosine(rows: Floats, vector: Floats) -> Floats:
-    squares = (rows**2).sum(axis=1) * (vector**2).sum()
+    of_rows = (rows**2).sum(axis=1)
+    of_vector = (vector**2).sum()
+    squares = of_rows * of_vector
     return ratio(rows @ vector, np.sqrt(squares))

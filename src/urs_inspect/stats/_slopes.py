@@ -42,6 +42,9 @@ def slope_through_origin(
         slope = float(given @ followed) / square
     error = math.nan
     if square and groups >= fewest_clusters(level):
-        sums = np.bincount(number_clusters(clusters), weights=given * (followed - slope * given))
-        error = math.sqrt(float(sums @ sums) * groups / (groups - 1)) / square
+        residuals = followed - slope * given
+        numbers = number_clusters(clusters)
+        sums = np.bincount(numbers, weights=given * residuals)
+        spread = float(sums @ sums)
+        error = math.sqrt(spread * groups / (groups - 1)) / square
     return student_estimate(slope, error, len(given), groups, level)

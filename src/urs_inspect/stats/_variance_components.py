@@ -121,7 +121,8 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
     judges = number["judge"] > 1
     again = number["answer_judge"] < n
     measured = (True, judges, judges, epochs, epochs and judges, again)
-    wanted = [name for name, known in zip(COMPONENTS, measured, strict=True) if known]
+    components = zip(COMPONENTS, measured, strict=True)
+    wanted = [name for name, known in components if known]
     components = dict.fromkeys(COMPONENTS, math.nan)
 
     def expected(group: str, source: str) -> float:
