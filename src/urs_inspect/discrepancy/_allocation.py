@@ -215,7 +215,8 @@ def adaptive(standing: Standing) -> Floats:
     information = _AHEAD * posterior.information(standing.pairs)
     per_shift = np.sqrt(information / (1 + information * deviations**2))
     shift = np.abs(shared) * per_shift
-    z = np.abs(gaps)[:, None] / np.maximum(shift, 1e-12)
+    least_shift = np.maximum(shift, 1e-12)
+    z = np.abs(gaps)[:, None] / least_shift
     height = np.exp(-0.5 * z**2)
     density = height / np.sqrt(2 * np.pi)
     worth = shift * (density - z * ndtr(-z))
@@ -471,7 +472,8 @@ def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:
     if width < 1:
         raise InputError(f"width around '{target}' is {width}; allowed: 1 or more")
     place = list(ranking).index(target)
-    return tuple(ranking[max(0, place - width) : place + width + 1])
+    start = max(0, place - width)
+    return tuple(ranking[start : place + width + 1])
 
 
 def _limits(items: int | Mapping[Pair, int] | None, players: Sequence[str]) -> dict[Pair, float]:

@@ -133,7 +133,8 @@ class BertEncoder:
         value = by_head("value")
         dots = query @ key.swapaxes(1, 2)
         weights = dots / np.float32(math.sqrt(size))
-        weights = np.exp(weights - weights.max(axis=2, keepdims=True))
+        highest = weights.max(axis=2, keepdims=True)
+        weights = np.exp(weights - highest)
         weights /= weights.sum(axis=2, keepdims=True)
         attended = (weights @ value).swapaxes(0, 1)
         return np.asarray(attended.reshape(tokens, width), np.float32)
@@ -178,9 +179,11 @@ def bert_encoder(folder: str) -> BertEncoder:
 
 
 def _gelu(values: Singles) -> Singles:
-    scaled = np.abs(values) * np.float32(1 / math.sqrt(2))
+    factor = np.float32(1 / math.sqrt(2))
+    scaled = np.abs(values) * factor
     inverse = 1 / (1 + np.float32(0.3275911) * scaled)
-    size = 1 - np.polyval(_ERF, inverse) * np.exp(-scaled * scaled)
+    density = np.exp(-scaled * scaled)
+    size = 1 - np.polyval(_ERF, inverse) * density
     erf = np.copysign(size, values)
     halves = values * np.float32(0.5)
     return np.asarray(halves * (1 + erf), np.float32)
@@ -208,7 +211,9 @@ def bert_score_f1(first: Singles, second: Singles) -> float:
     """
     if not len(first) or not len(second):
         return float("nan")
-    cosines = first.astype(np.float64) @ second.astype(np.float64).T
+    of_first = first.astype(np.float64)
+    of_second = second.astype(np.float64)
+    cosines = of_first @ of_second.T
     recall = float(cosines.max(axis=1).mean())
     precision = float(cosines.max(axis=0).mean())
     if recall + precision <= 0:
@@ -227,7 +232,8 @@ class BertScore:
     def compare(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """F1 of each pair of texts, shape (n,); NaN where a text has no token."""
         texts = list(dict.fromkeys([*first, *second]))
-        vectors = dict(zip(texts, self._encoder.token_vectors(texts), strict=True))
+        of_texts = self._encoder.token_vectors(texts)
+        vectors = dict(zip(texts, of_texts, strict=True))
         pairs = zip(first, second, strict=True)
         scores = [bert_score_f1(vectors[one], vectors[other]) for one, other in pairs]
         return np.array(scores)

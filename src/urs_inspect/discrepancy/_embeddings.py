@@ -79,7 +79,8 @@ def normalised(text: str) -> str:
 
     Compatibility forms, case, and how much white space there is.
     """
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    compatible = unicodedata.normalize("NFKC", text)
+    return " ".join(compatible.casefold().split())
 
 
 def _hashes(codes: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.uint64]:

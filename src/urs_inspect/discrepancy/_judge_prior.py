@@ -231,7 +231,8 @@ class JudgePrior:
         dispersion = dispersion_of(battles, alone.strengths)
         is_early = len(battles) < _EARLY * models
         mass = np.array([MASS, MASS if is_early else _LATE])
-        odds = judged.evidence - alone.evidence + np.log(mass / (1 - mass))
+        prior_odds = np.log(mass / (1 - mass))
+        odds = judged.evidence - alone.evidence + prior_odds
         weight, share = logistic(odds).tolist()
         if share < _SWITCH:
             share = 0.0

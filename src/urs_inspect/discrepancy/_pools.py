@@ -391,7 +391,8 @@ class DistinctTexts:
 
     def take(self, texts: Mapping[str, str]) -> None:
         """Add texts by id as they are, even if they repeat each other."""
-        self._append(texts, self._similarity.encode(list(texts.values())))
+        vectors = self._similarity.encode(list(texts.values()))
+        self._append(texts, vectors)
 
     def add(self, texts: Mapping[str, str]) -> dict[str, NearDuplicate]:
         """Add those texts (by id) that repeat no other text.

@@ -430,7 +430,8 @@ def merge(
         active = {pair: chosen[pair] for pair, count in counts.items() if step < count}
         parts = list(propose(active))
         for pair, taken in active.items():
-            best = contenders(chain.from_iterable(part[pair] for part in parts))[-1]
+            proposed = chain.from_iterable(part[pair] for part in parts)
+            best = contenders(proposed)[-1]
             taken.append(best)
             selected[pair].append(best[0])
     return {pair: tuple(instructions) for pair, instructions in selected.items()}

@@ -112,7 +112,8 @@ class VectorCache:
         Texts added meanwhile are skipped.
         """
         with np.errstate(over="ignore"):
-            halves = checked_vectors(vectors.astype(np.float16), len(texts), self.name)
+            rounded = vectors.astype(np.float16)
+            halves = checked_vectors(rounded, len(texts), self.name)
         self.folder.mkdir(parents=True, exist_ok=True)
         # Closing the file unlocks it, also when the process dies.
         with (self.folder / "lock").open("a+b") as lock:

@@ -92,7 +92,8 @@ def give_back(array: Any, start: int, stop: int) -> None:
     row = array.strides[0]
     end = offset + stop * row
     # Advice begins at a page.
-    begin = math.ceil((offset + start * row) / mmap.PAGESIZE) * mmap.PAGESIZE
+    first_page = math.ceil((offset + start * row) / mmap.PAGESIZE)
+    begin = first_page * mmap.PAGESIZE
     if end > begin:
         mapped.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
@@ -238,7 +239,8 @@ def exact_similarities(one: Vectors, other: Vectors, items: Items) -> Floats:
     b_squares = (b * b).sum(axis=1)
     squares = a_squares * b_squares
     cosines = dots / np.sqrt(squares)
-    return np.asarray(np.clip(cosines, -1.0, 1.0), np.float64)
+    clipped = np.clip(cosines, -1.0, 1.0)
+    return np.asarray(clipped, np.float64)
 
 
 _BLOCK = 1 << 18
@@ -276,7 +278,8 @@ class InstructionVectors:
 
         def put(start: int, stop: int, block: Singles) -> None:
             scales = self._scales[start:stop]
-            np.multiply(products(block, targets), scales, out=out[:, start:stop])
+            of_block = out[:, start:stop]
+            np.multiply(products(block, targets), scales, out=of_block)
 
         self._sweep(put)
         return out

@@ -173,7 +173,8 @@ def rank_corrected(
     places, _ = _placed(votes_of_people, corrected, alone, how)
     verdicts_of_judge = ballots.battles(ballots.judge)
     judge_ratings = fit_bradley_terry(verdicts_of_judge, prior=prior)
-    by_judge = dict(zip(ballots.players, judge_ratings.tolist(), strict=True))
+    rated = zip(ballots.players, judge_ratings.tolist(), strict=True)
+    by_judge = dict(rated)
     same = ballots.people[both] == ballots.judge[both]
     # Of ties alone both variances are 0.
     gain = 1.0

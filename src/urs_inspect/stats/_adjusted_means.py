@@ -317,7 +317,8 @@ def _expected(
     own = scores.judge - common
     own_of_rated = scores.judge_of_rated - common
     if coefficients is not None:
-        without = np.broadcast_to(np.array(coefficients), (len(own), 2))
+        given = np.array(coefficients)
+        without = np.broadcast_to(given, (len(own), 2))
         return _Expected(common, own, own_of_rated, coefficients, without, shares)
     known = ~np.isnan(scores.people)
     common_part = np.broadcast_to(common, own.shape)
@@ -382,7 +383,9 @@ def _unseen_errors(residuals: Floats, width: float, rounds: int, seed: int) -> F
     generator = np.random.default_rng(derived_seed(seed, _NOISE))
     own = generator.standard_normal((rounds, residuals.shape[1]))
     common = generator.standard_normal((rounds, 1))
-    noise = math.sqrt(1 - shared) * own + math.sqrt(shared) * common
+    own_part = math.sqrt(1 - shared) * own
+    common_part = math.sqrt(shared) * common
+    noise = own_part + common_part
     return deviation * noise
 
 

@@ -218,7 +218,8 @@ def effective_judges(errors: Floats, clusters: Clusters, level: float = LEVEL) -
     judges, items = errors.shape
     others = judges - 1
     centred = errors - errors.mean(axis=1, keepdims=True)
-    products = (centred[:, None] * centred).reshape(judges**2, items)
+    by_judges = centred[:, None] * centred
+    products = by_judges.reshape(judges**2, items)
     ones = np.ones((1, items))
     counts = np.concatenate([ones, centred, products])
     sums = cluster_counts(clusters, counts.T)
@@ -253,7 +254,8 @@ def _error_correlations(counts: Floats, judges: int) -> Floats:
     """
     shares = counts / counts[:, :1]
     means = shares[:, 1 : 1 + judges]
-    squares = shares[:, 1 + judges :].reshape(-1, judges, judges)
+    of_products = shares[:, 1 + judges :]
+    squares = of_products.reshape(-1, judges, judges)
     covariance = squares - means[:, :, None] * means[:, None]
     variance = np.diagonal(covariance, axis1=1, axis2=2)
     deviation = np.sqrt(np.maximum(variance, 0))
@@ -276,7 +278,9 @@ def panel_error(values: Floats, labels: Floats | None) -> float:
     """
     mean = values.mean(axis=0)
     if labels is None:
-        return float(np.mean((mean < 0.5) + 0.5 * (mean == 0.5)))
+        is_wrong = mean < 0.5
+        is_even = mean == 0.5
+        return float(np.mean(is_wrong + 0.5 * is_even))
     line = np.column_stack([np.ones(len(labels)), mean])
     coefficients, *_ = np.linalg.lstsq(line, labels)
     residuals = labels - line @ coefficients
@@ -328,7 +332,8 @@ def best_panel(
         score = _pearson_of_sums
     sums = cluster_counts(clusters, np.concatenate(columns).T)
     generator = np.random.default_rng(seed)
-    prompts = np.tile(np.arange(len(sums)), (splits, 1))
+    once = np.arange(len(sums))
+    prompts = np.tile(once, (splits, 1))
     half = generator.permuted(prompts, axis=1) < len(sums) // 2
     halves = np.concatenate([half, ~half])
     scores = score(halves @ sums)

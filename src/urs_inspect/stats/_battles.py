@@ -62,7 +62,8 @@ class Battles:
             )
         indices = np.concatenate([self.first, self.second])
         players = len(self.players)
-        if (indices < 0).any() or (indices >= players).any():
+        is_outside = (indices < 0) | (indices >= players)
+        if is_outside.any():
             raise ValueError(f"indices of players must lie between 0 and {players - 1}")
         if (self.first == self.second).any():
             raise ValueError("a player cannot meet itself")

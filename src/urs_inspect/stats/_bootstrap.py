@@ -486,7 +486,8 @@ def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Flo
         above = np.minimum(below + 1, last)
         low = ordered[rows, below]
         step = ordered[rows, above] - low
-        return np.asarray(low + (place - below) * step, dtype=np.float64)
+        found = low + (place - below) * step
+        return np.asarray(found, dtype=np.float64)
 
     share = np.asarray(tails, dtype=np.float64)
     return quantiles(share), quantiles(1 - share)

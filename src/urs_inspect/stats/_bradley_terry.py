@@ -69,7 +69,8 @@ def bootstrap_bradley_terry(battles: Battles, rounds: int = ROUNDS, seed: int = 
     Shape (R, P).
     """
     players = len(battles.players)
-    blocks = [fit_counts(counts, players) for counts in _resampled(battles, rounds, seed)]
+    resampled = _resampled(battles, rounds, seed)
+    blocks = [fit_counts(counts, players) for counts in resampled]
     return on_scale(np.concatenate(blocks))
 
 
@@ -162,7 +163,8 @@ def _resampled(battles: Battles, rounds: int, seed: int) -> Iterator[PairCounts]
     places = (pair, clusters)
     # Entries of the same pair and instruction are summed.
     won = csr_array((wins, places), shape=shape)
-    met = csr_array((np.ones(len(battles)), places), shape=shape)
+    ones = np.ones(len(battles))
+    met = csr_array((ones, places), shape=shape)
     for weights in resample(len(instructions), rounds, seed):
         drawn = np.ascontiguousarray(weights.T)
         yield PairCounts(

@@ -148,7 +148,8 @@ def _read(
 
     Also how many other items there are.
     """
-    is_finite = np.isfinite(np.asarray(labels, np.float64)).all()
+    known_labels = np.asarray(labels, np.float64)
+    is_finite = np.isfinite(known_labels).all()
     arrays = (np.asarray(given) for given in ratings)
     has_infinite = any(np.isinf(array).any() for array in arrays)
     if not is_finite or has_infinite:
@@ -277,7 +278,8 @@ def _spearman(x: "_Levels", y: "_Levels", weights: Floats) -> Floats:
 
 def _pairs_among(sizes: Floats) -> Floats:
     """How many pairs so many items have."""
-    return np.asarray(sizes * (sizes - 1) / 2, dtype=np.float64)
+    pairs = sizes * (sizes - 1) / 2
+    return np.asarray(pairs, dtype=np.float64)
 
 
 @dataclass(frozen=True)

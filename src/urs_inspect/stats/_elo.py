@@ -108,7 +108,8 @@ def shuffle_elo(
     """
     generator = np.random.default_rng([seed, 2])
     once = np.broadcast_to(np.uint8(1), (rounds, len(battles)))
-    return _play(battles, _blocks(once, len(battles)), generator, rounds, progress)
+    blocks = _blocks(once, len(battles))
+    return _play(battles, blocks, generator, rounds, progress)
 
 
 class _Kinds(NamedTuple):

@@ -204,7 +204,9 @@ def _with_common_pairs(
     judge: Sequence[ShownPair], people: Sequence[ShownPair]
 ) -> tuple[list[ShownPair], list[ShownPair]]:
     """The verdicts and the labels on pairs that both have."""
-    common = {row.pair for row in judge} & {row.pair for row in people}
+    of_judge = {row.pair for row in judge}
+    of_people = {row.pair for row in people}
+    common = of_judge & of_people
     verdicts = [row for row in judge if row.pair in common]
     labels = [row for row in people if row.pair in common]
     return verdicts, labels

@@ -388,7 +388,8 @@ def raking(margins: Sequence[Margin]) -> Reweight:
     cells, inverse = np.unique(of_used, axis=1, return_inverse=True)
     cell_of = inverse.ravel()
     questions = np.flatnonzero(used)
-    member = np.zeros((categories.shape[1], cells.shape[1]))
+    shape = (categories.shape[1], cells.shape[1])
+    member = np.zeros(shape)
     member[questions, cell_of] = 1
     shares = [margin.shares for margin in margins]
     by_margin = zip(cells, shares, strict=True)

@@ -137,7 +137,8 @@ def encode(names: Iterable[str | None]) -> Codes:
     for place, name in enumerate(given):
         if name not in _CODE_OF:
             raise ValueError(f"item {place}: '{name}' is no verdict; allowed: a, b, tie, unread")
-    return np.array([_CODE_OF[name] for name in given], dtype=np.int8)
+    codes = [_CODE_OF[name] for name in given]
+    return np.array(codes, dtype=np.int8)
 
 
 def combine_orders(verdicts: npt.ArrayLike, swapped: npt.ArrayLike) -> Codes:
@@ -407,7 +408,9 @@ def _position(verdicts: Verdicts) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         return hits, trials
     swapped_first = np.where(_sided(verdicts.first), B - verdicts.first, TIE)
     more_hits, more_trials = _matches(verdicts.swapped, swapped_first, both=True)
-    return hits.astype(np.int64) + more_hits, trials.astype(np.int64) + more_trials
+    all_hits = hits.astype(np.int64) + more_hits
+    all_trials = trials.astype(np.int64) + more_trials
+    return all_hits, all_trials
 
 
 def _matches(
@@ -555,7 +558,8 @@ def _hits_and_trials(labels: Codes, verdicts: Codes) -> Floats:
     """Whether each verdict is right, and whether it counts, shape (N, 2)."""
     counted = (labels != TIE) & (verdicts != UNREAD)
     right = counted & (labels == verdicts)
-    return np.stack([right, counted], axis=1).astype(np.float64)
+    columns = np.stack([right, counted], axis=1)
+    return columns.astype(np.float64)
 
 
 def _draws(sums: Floats, rounds: int, seed: int) -> Floats:
@@ -565,7 +569,8 @@ def _draws(sums: Floats, rounds: int, seed: int) -> Floats:
         return bootstrap_counts(sums, rounds, seed)
     # Clusters with the same counts are interchangeable: this is the same bootstrap.
     generator = np.random.default_rng(seed)
-    drawn = generator.multinomial(len(sums), sizes / len(sums), size=rounds)
+    chances = sizes / len(sums)
+    drawn = generator.multinomial(len(sums), chances, size=rounds)
     return np.asarray(drawn @ kinds, dtype=np.float64)
 
 
