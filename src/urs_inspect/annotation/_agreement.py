@@ -136,7 +136,8 @@ def krippendorff_alpha(
         >>> krippendorff_alpha([[2, 0], [0, 2], [2, 0]])
         1.0
     """
-    units = np.array([counts for counts in tables if sum(counts) >= 2], dtype=np.float64)
+    comparable = [counts for counts in tables if sum(counts) >= 2]
+    units = np.array(comparable, dtype=np.float64)
     if len(units) < 2:
         return math.nan
     if places is None:
@@ -181,7 +182,8 @@ def _majority(ballot: str, cast: Sequence[Vote]) -> Majority:
 def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> AnnotatorReport:
     from scipy.stats import binomtest
 
-    own = [vote for vote in chain(*by_ballot.values()) if vote.annotator == annotator]
+    every_vote = chain(*by_ballot.values())
+    own = [vote for vote in every_vote if vote.annotator == annotator]
     sided = [vote for vote in own if vote.choice in {"a", "b"}]
     left = sum(vote.choice == vote.left for vote in sided)
     unplaced = sum(vote.left is None for vote in sided)

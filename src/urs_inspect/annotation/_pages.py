@@ -36,7 +36,8 @@ class _InertRenderer(RendererHTML):
         """Show what the image is said to be and where it would come from."""
         token = tokens[idx]
         alt = self.renderInlineAsText(token.children or [], options, env)
-        parts = [part for part in (alt, str(token.attrGet("src") or "")) if part]
+        source = str(token.attrGet("src") or "")
+        parts = [part for part in (alt, source) if part]
         return f'<span class="image">{escapeHtml(" · ".join(parts))}</span>'
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
@@ -130,7 +131,8 @@ def texts(language: str) -> dict[str, Any]:
     if language not in LANGUAGES:
         raise InputError(f"language '{language}' of the voting page; allowed: {choices(LANGUAGES)}")
     source = files("urs_inspect.annotation") / "languages" / f"{language}.yaml"
-    loaded: dict[str, Any] = yaml.safe_load(source.read_text(encoding="utf-8"))
+    text = source.read_text(encoding="utf-8")
+    loaded: dict[str, Any] = yaml.safe_load(text)
     return loaded
 
 

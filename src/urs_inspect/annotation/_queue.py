@@ -157,7 +157,9 @@ class BallotQueue:
         viewed = {ballot for ballot, begun in self._views.values() if begun >= since} - voted
         taken = voted | viewed
         pending = [self._pair(ballot) for ballot in sorted(viewed)]
-        chosen = self._allocator.ask(self._battles(), self._count(taken), pending).pairs
+        battles = self._battles()
+        count = self._count(taken)
+        chosen = self._allocator.ask(battles, count, pending).pairs
         return next(
             (
                 ballot

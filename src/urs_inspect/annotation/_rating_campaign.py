@@ -214,7 +214,8 @@ class RatingCampaign(People[RatingSession]):
 
     def is_check(self, annotator: str, item: ToRate) -> bool:
         """Whether a person rates an answer twice: by a hash, which is the same after a restart."""
-        chance = int.from_bytes(digest("check", annotator, item.answer.id)[:6])
+        drawn = digest("check", annotator, item.answer.id)[:6]
+        chance = int.from_bytes(drawn)
         return chance < self.plan.checks * 2**48
 
     def report(self) -> tuple[RatingAgreement, RatingReading]:

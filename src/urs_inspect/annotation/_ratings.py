@@ -291,10 +291,13 @@ def rating_agreement(reading: RatingReading) -> RatingAgreement:
         finals[rating.answer_id][rating.annotator] = rating.final
         questions.setdefault(rating.answer_id, rating.question)
     table = pd.DataFrame(finals, index=raters, dtype=float).T
-    alpha = clustered_interval_alpha(table.to_numpy().T, list(questions.values())).reported()
+    by_rater = table.to_numpy().T
+    clustered = clustered_interval_alpha(by_rater, list(questions.values()))
+    alpha = clustered.reported()
     counts = Counter(map(len, finals.values()))
     people = tuple(_rater(name, table, reading) for name in raters)
-    return RatingAgreement(len(reading.ratings), dict(sorted(counts.items())), alpha, people)
+    fewest_first = dict(sorted(counts.items()))
+    return RatingAgreement(len(reading.ratings), fewest_first, alpha, people)
 
 
 def _rater(name: str, finals: pd.DataFrame, reading: RatingReading) -> RaterReport:
@@ -302,8 +305,10 @@ def _rater(name: str, finals: pd.DataFrame, reading: RatingReading) -> RaterRepo
     own = finals[name]
     others = finals.drop(columns=name).mean(axis=1)
     checks = [pair for pair in reading.checks if pair[0].annotator == name]
-    from_own = pd.Series([abs(before.final - again.final) for before, again in checks], dtype=float)
-    times = pd.Series([rating.seconds for rating in reading.ratings if rating.annotator == name])
+    differences = [abs(before.final - again.final) for before, again in checks]
+    from_own = pd.Series(differences, dtype=float)
+    seconds = [rating.seconds for rating in reading.ratings if rating.annotator == name]
+    times = pd.Series(seconds)
     return RaterReport(
         rater=name,
         ratings=int(own.count()),

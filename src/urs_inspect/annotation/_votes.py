@@ -403,4 +403,5 @@ def own_order(annotator: str, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
 
 def digest(*parts: str) -> bytes:
     """A hash that decides as chance would, but the same after a restart."""
-    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).digest()
+    text = "\n".join(parts)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

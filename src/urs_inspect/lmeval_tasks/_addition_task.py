@@ -90,4 +90,7 @@ def _within(first: int, last: int) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def _trials(items: Sequence[Sequence[int]]) -> list[Trial]:
-    return [Trial(str(place), length, bool(right)) for place, (length, right) in enumerate(items)]
+    trials = []
+    for place, (length, right) in enumerate(items):
+        trials.append(Trial(str(place), length, bool(right)))
+    return trials

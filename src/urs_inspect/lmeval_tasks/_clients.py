@@ -140,7 +140,9 @@ async def open_endpoint(settings: JudgeSettings) -> AsyncIterator[Endpoint]:
             raise
         except Exception as error:  # endpoints repeat in their errors what they were sent
             return Reply("", "unknown", describe_error(error, key.hidden_in))
-        return replace(reply, text=key.hidden_in(reply.text), error=key.hidden_in(reply.error))
+        text_without_key = key.hidden_in(reply.text)
+        error_without_key = key.hidden_in(reply.error)
+        return replace(reply, text=text_without_key, error=error_without_key)
 
     try:
         yield Endpoint(send, _parameters(settings, str(client.base_url)))

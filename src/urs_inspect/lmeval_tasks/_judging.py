@@ -70,7 +70,8 @@ class Record:
     def why(self) -> str:
         """What went wrong, in one line without markup."""
         judges = self.facts.get("judges") or [{}]
-        return " ".join(str(judges[-1].get("failure_detail") or self.explanation).split())
+        failure = judges[-1].get("failure_detail") or self.explanation
+        return " ".join(str(failure).split())
 
 
 def read_record(judgement: object) -> Record | None:

@@ -74,7 +74,10 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
     options = read_options(MdEvalOptions, _PREFIXES, metadata)
     taxonomy = load_taxonomy()
     wanted = _scenarios(options.md_eval_scenarios)
-    needs = {name: scenario.need for name, scenario in taxonomy.scenarios.items() if name in wanted}
+    needs = {}
+    for name, scenario in taxonomy.scenarios.items():
+        if name in wanted:
+            needs[name] = scenario.need
     data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))
     cases = [
         case
@@ -155,7 +158,9 @@ class PairTask(MeasuredTask):
 
 def longer_of(doc: Mapping[str, Any]) -> str:
     """Which response is longer: `a`, `b` or, of equal length, `tie`."""
-    code = longer_response([len(doc["response_a"])], [len(doc["response_b"])])[0]
+    length_a = len(doc["response_a"])
+    length_b = len(doc["response_b"])
+    code = longer_response([length_a], [length_b])[0]
     return ("a", "b", "tie")[int(code)]
 
 
@@ -222,12 +227,10 @@ class MdEvalTask(PairTask):
 
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
         """The metrics of a pair."""
-        readings = [
-            read_pair_reply(
-                PairReply(first, asked, text, key=prompt.key, needs_key=prompt.needs_key)
-            )
-            for (first, asked, prompt), text in zip(self._calls(doc), results, strict=True)
-        ]
+        readings = []
+        for (first, asked, prompt), text in zip(self._calls(doc), results, strict=True):
+            reply = PairReply(first, asked, text, key=prompt.key, needs_key=prompt.needs_key)
+            readings.append(read_pair_reply(reply))
         labels = dict(zip(doc["names"], doc["labels"], strict=True))
         outcome = compare_with_labels({**labels, OVERALL: doc["label"]}, readings)
         metrics = {**_overall(doc, outcome), **_dimensions(doc, outcome)}
@@ -236,7 +239,8 @@ class MdEvalTask(PairTask):
     def _calls(self, doc: Mapping[str, Any]) -> list[_Call]:
         protocol = self.options.md_eval_protocol
         orders = self.options.md_eval_orders
-        facts = {**doc, "dimensions": dict(zip(doc["names"], doc["labels"], strict=True))}
+        dimensions = dict(zip(doc["names"], doc["labels"], strict=True))
+        facts = {**doc, "dimensions": dimensions}
         firsts = orders_of(orders, doc["id"], self.options.md_eval_seed)
         calls: list[_Call] = []
         for first in firsts:
@@ -284,14 +288,16 @@ def _dimensions(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
     longer = longer_of(doc)
     accuracy = part(doc, right, len(sided))
     baseline = sum(outcome.labels[name] == longer for name in sided)
+    read_and_sided = sum(name in read for name in sided)
+    flips = sum(_flipped(outcome, name) for name in read)
     return {
         "dimension_accuracy_all": accuracy,
         "dimension_accuracy_all_ci_lower": accuracy,
         "dimension_accuracy_all_ci_upper": accuracy,
-        "dimension_accuracy": part(doc, right, sum(name in read for name in sided)),
+        "dimension_accuracy": part(doc, right, read_and_sided),
         "dimension_unread": part(doc, len(names) - len(read), len(names)),
         "baseline_longest_dimension_accuracy": part(doc, baseline, len(sided)),
-        "dimension_flips": part(doc, sum(_flipped(outcome, name) for name in read), len(read)),
+        "dimension_flips": part(doc, flips, len(read)),
     }
 
 
@@ -335,7 +341,8 @@ class MdEvalChoiceTask(PairTask):
     ) -> Mapping[str, Any]:
         """The metrics of a pair."""
         firsts = self._firsts(doc)
-        chances = np.reshape([chance for chance, _ in results], (len(firsts), len(LETTERS)))
+        chances_of_calls = [chance for chance, _ in results]
+        chances = np.reshape(chances_of_calls, (len(firsts), len(LETTERS)))
         verdicts = list(map(_verdict, chances.tolist(), firsts))
         final = final_verdict(verdicts)
         metrics = {

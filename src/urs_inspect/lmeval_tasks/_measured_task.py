@@ -50,7 +50,8 @@ class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no ty
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._padded: dict[str, Callable[..., Any]] = {}
-        own = {key: value for key, value in (config or {}).items() if key != "class"}
+        given = config or {}
+        own = {key: value for key, value in given.items() if key != "class"}
         super().__init__(config=own, **kwargs)
 
     @cached_property
@@ -165,12 +166,14 @@ def ratio_high(parts: Sequence[Part]) -> float:
 
 
 def _bounds(parts: Sequence[Part]) -> tuple[float, float]:
-    sums = cluster_counts(
-        [part[2] for part in parts], np.array([part[:2] for part in parts]).reshape(-1, 2)
-    )
+    cluster_of_part = [part[2] for part in parts]
+    hits_and_trials = np.array([part[:2] for part in parts]).reshape(-1, 2)
+    sums = cluster_counts(cluster_of_part, hits_and_trials)
     if np.count_nonzero(sums[:, 1]) < 2:
         return math.nan, math.nan
     hits, trials = bootstrap_counts(sums).T
-    rounds = np.divide(hits, trials, out=np.full(len(hits), np.nan), where=trials > 0)
-    low, high = percentile_bounds(rounds[:, None], clusters=np.count_nonzero(sums[:, 1:], axis=0))
+    unknown = np.full(len(hits), np.nan)
+    rounds = np.divide(hits, trials, out=unknown, where=trials > 0)
+    clusters = np.count_nonzero(sums[:, 1:], axis=0)
+    low, high = percentile_bounds(rounds[:, None], clusters=clusters)
     return float(low[0]), float(high[0])

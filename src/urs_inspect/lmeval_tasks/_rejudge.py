@@ -103,9 +103,8 @@ def read_saved(file: Path, others: Mapping[str, str] | str = "") -> list[Saved]:
     saved = [_saved(row.values, f"{file}, {row.place}", others) for row in rows]
     if not saved:
         raise InputError(f"{file}: no samples")
-    judged = [
-        sample for sample in saved if sample.line.get("filter") == saved[0].line.get("filter")
-    ]
+    first_filter = saved[0].line.get("filter")
+    judged = [sample for sample in saved if sample.line.get("filter") == first_filter]
     several = sum(len(sample.line["resps"][0]) > 1 for sample in judged)
     unreferenced = sum(
         bool(sample.given) and not sample.doc["reference"].strip() for sample in judged
@@ -129,9 +128,8 @@ def written_to(file: Path, judge: str, judged_with: Mapping[str, Any], folder: P
     them share a file; and what is judged again with the same settings keeps it.
     """
     who = re.sub(r"[^\w.-]+", "-", judge).strip("-")[-_MOST_OF_A_NAME:]
-    digest = hashlib.sha256(json.dumps(dict(judged_with), sort_keys=True).encode()).hexdigest()[
-        :_DIGITS
-    ]
+    settings = json.dumps(dict(judged_with), sort_keys=True)
+    digest = hashlib.sha256(settings.encode()).hexdigest()[:_DIGITS]
     saved = file.stem[max(file.stem.find(_START), 0) :]
     return (folder or file.parent) / f"rejudged_{who}-{digest}_{saved}.jsonl"
 
@@ -145,16 +143,16 @@ def write_saved(
     """Write judged samples in one go: the file is the old one or the new one, never half of it."""
     lines = []
     for sample, record, values in zip(saved, records, metrics, strict=True):
-        old = {name for name in sample.line.get("metrics", ()) if name.startswith(_OWN_METRICS)}
+        names = sample.line.get("metrics", ())
+        old = {name for name in names if name.startswith(_OWN_METRICS)}
         line = {key: value for key, value in sample.line.items() if key not in old}
-        rest = [name for name in sample.line.get("metrics", ()) if name not in old]
+        rest = [name for name in names if name not in old]
         doc = {**line["doc"], JUDGEMENT: record.to_dict()}
         lines.append({**line, "doc": doc, "metrics": [*rest, *values], **values})
     unfinished = target.with_name(f"{target.name}.unfinished")
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     try:
-        unfinished.write_text(
-            "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8"
-        )
+        unfinished.write_text(text, encoding="utf-8")
     except OSError:
         unfinished.unlink(missing_ok=True)
         raise
@@ -222,7 +220,10 @@ def _conversation(prompt: str) -> Conversation:
 
 @click.command()
 @click.argument(
-    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+    "files",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
 @click.option("--judge-model", help="Name of the judge at its provider.")
 @click.option(
@@ -263,7 +264,8 @@ def rejudge(
     """
     given = {"judge_model": judge_model, "judge_rubric": rubric, "judge_language": language}
     settings = _settings(metadata, given)
-    read = _read(files, _others(settings.judging.rubric, settings.judge_language, intent))
+    about_others = _others(settings.judging.rubric, settings.judge_language, intent)
+    read = _read(files, about_others)
     if intent is not None and not any(saved[0].given for saved in read.values()):
         raise InputError("--intent: all samples are of urs and have an intent of their own")
     common = _judged_with(settings)
@@ -451,7 +453,8 @@ def _results(
     }
     shots: dict[str, int] = {}
     if not task.saved[0].given:
-        metadata = (run.get("configs", {}).get(name) or {}).get("metadata") or {}
+        config = run.get("configs", {}).get(name) or {}
+        metadata = config.get("metadata") or {}
         if run:
             answers["urs_dataset"] = metadata.get("urs_dataset", "urs")
         version = UrsTask.VERSION

@@ -42,12 +42,13 @@ def read_options(
 
     lm-eval puts the model's arguments there as well.
     """
-    given = {key: value for key, value in (metadata or {}).items() if key.startswith(prefixes)}
+    whole = metadata or {}
+    given = {key: value for key, value in whole.items() if key.startswith(prefixes)}
     if unknown := [key for key in given if key not in kind.model_fields]:
         raise InputError(
             f"--metadata: unknown '{unknown[0]}'; allowed: {choices(kind.model_fields)}"
         )
-    _check_spelling(kind, prefixes, [key for key in metadata or {} if key not in given])
+    _check_spelling(kind, prefixes, [key for key in whole if key not in given])
     try:
         return kind.model_validate(given)
     except ValidationError as error:
@@ -186,7 +187,9 @@ class Key:
         """A text with `…` in place of the key, as it stands or escaped."""
         if len(self.value) < _SHORTEST_KEY:
             return text
-        for form in {self.value, repr(self.value)[1:-1], json.dumps(self.value)[1:-1]}:
+        in_python = repr(self.value)[1:-1]
+        in_json = json.dumps(self.value)[1:-1]
+        for form in {self.value, in_python, in_json}:
             text = text.replace(form, "…")
         return text
 

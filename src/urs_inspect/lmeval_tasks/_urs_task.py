@@ -244,7 +244,8 @@ def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) 
                 metrics[f"{start}_{part}"] = float(value)
         else:
             metrics[f"{start}_{kind}_{_short(key)}"] = float(value)
-    for name, holds in zip(_SHARES, (record.scores is None, record.is_empty), strict=True):
+    holds_of_shares = (record.scores is None, record.is_empty)
+    for name, holds in zip(_SHARES, holds_of_shares, strict=True):
         metrics[f"{start}_{name}"] = float(holds)
     for share, name in _reply_shares(settings).items():
         metrics[f"{start}_{share}"] = float(bool(record.facts.get(name)))

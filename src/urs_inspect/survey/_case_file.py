@@ -103,7 +103,9 @@ def write_cases(path: Path, cases: Iterable[SurveyCase]) -> None:
             "satisfaction": _number(case.satisfaction),
             "personal_data": list(case.flags),
         }
-        columns |= {name: value for name, value in optional.items() if value not in ("", [])}
+        for name, value in optional.items():
+            if value not in ("", []):
+                columns[name] = value
         lines.append(json.dumps(columns, ensure_ascii=False) + "\n")
     write_new_file(path, "".join(lines))
 
@@ -145,7 +147,8 @@ def shortened(text: str, most: int) -> str:
 
 def removed_csv(removed: Mapping[str, Iterable[str]]) -> str:
     """The cases that a review removed, by id, and their faults as CSV."""
-    return _csv(_REMOVED, [[case, _SEPARATOR.join(faults)] for case, faults in removed.items()])
+    rows = [[case, _SEPARATOR.join(faults)] for case, faults in removed.items()]
+    return _csv(_REMOVED, rows)
 
 
 def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -167,7 +170,8 @@ def read_reports(paths: Iterable[Path]) -> tuple[list[str] | None, list[list[str
     for path in given.values():
         table = _table(path)
         if table.columns.isin(_REMOVED).sum() == len(_REMOVED):
-            faults = (faults or []) + table["faults"].str.split(_SEPARATOR).tolist()
+            of_table = table["faults"].str.split(_SEPARATOR).tolist()
+            faults = (faults or []) + of_table
         elif table.columns.isin(_DROPPED).sum() == len(_DROPPED):
             unknown = table.loc[~table["reason"].isin(REASONS), "reason"]
             for row, reason in unknown[:1].items():

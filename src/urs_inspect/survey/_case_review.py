@@ -42,11 +42,18 @@ def case_review_report() -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        given = [(str(score.sample_id), value_of(score)) for score in scores if value_of(score)]
+        given = []
+        for score in scores:
+            if review := value_of(score):
+                given.append((str(score.sample_id), review))
         reviewed = [case for case in given if case[1]["outcome"] == "reviewed"]
         # The headline comes first and is there before the first review as well: the harness looks
         # for it.
-        rows = {"passed": math.nan, "cases": float(len(given)), "reviewed": float(len(reviewed))}
+        rows = {
+            "passed": math.nan,
+            "cases": float(len(given)),
+            "reviewed": float(len(reviewed)),
+        }
         if reviewed:
             rows |= _shares(reviewed)
         kappa = cohen_kappa(

@@ -82,8 +82,10 @@ def _table(data: UrsData, dataset: str, rubric: Rubric) -> pd.DataFrame:
             "part": [case.intent for case in data.cases],
         }
     )
-    for column, order in (("Intent", groups.values()), ("Language", languages.values())):
-        ordered = pd.Categorical(cases[column], list(dict.fromkeys(order)), ordered=True)
+    orders = {"Intent": groups.values(), "Language": languages.values()}
+    for column, order in orders.items():
+        categories = list(dict.fromkeys(order))
+        ordered = pd.Categorical(cases[column], categories, ordered=True)
         cases[column] = ordered.remove_unused_categories()
     return cases
 
@@ -140,12 +142,14 @@ def _counts(
 ) -> Section:
     """How often each thing occurs, and in how many rows or cases."""
     rows = [*counts.items(), ("all", total)]
-    return _section(title, pd.DataFrame(rows, columns=[heading, of]), notes)
+    table = pd.DataFrame(rows, columns=[heading, of])
+    return _section(title, table, notes)
 
 
 def _by_number(names: Iterable[str]) -> "pd.Series[int]":
     """How often each name occurs, the most frequent first, those of equal number by name."""
-    counts = pd.Series(sorted(names), dtype=object).value_counts(sort=False)
+    in_order = pd.Series(sorted(names), dtype=object)
+    counts = in_order.value_counts(sort=False)
     return counts.sort_values(ascending=False, kind="stable")
 
 

@@ -76,7 +76,8 @@ def mask(text: str, findings: Iterable[Finding]) -> str:
     for finding in sorted(findings):
         if merged and finding.start < merged[-1].end:
             last = merged[-1]
-            merged[-1] = Finding(last.start, max(last.end, finding.end), last.kind)
+            end = max(last.end, finding.end)
+            merged[-1] = Finding(last.start, end, last.kind)
         else:
             merged.append(finding)
     for finding in reversed(merged):
@@ -135,6 +136,5 @@ def _by_rules(text: str) -> Iterator[Finding]:
 
 @lru_cache(maxsize=1)
 def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple(
-        (rule["kind"], re.compile(rule["pattern"])) for rule in load("personal.yaml")["rules"]
-    )
+    rules = load("personal.yaml")["rules"]
+    return tuple((rule["kind"], re.compile(rule["pattern"])) for rule in rules)

@@ -60,7 +60,8 @@ def read_case_reviews(name: str, skipped: list[str]) -> tuple[EvalLog, dict[str,
 def judges_of(log: EvalLog) -> list[str]:
     """The judges of a log of reviews."""
     scores = [last_score(sample, "case_review") for sample in log.samples or []]
-    known = {str((score.metadata or {}).get("judge", "")) for score in scores if score}
+    facts = [score.metadata or {} for score in scores if score]
+    known = {str(of_score.get("judge", "")) for of_score in facts}
     return sorted(known - {""})
 
 
@@ -115,8 +116,6 @@ def rows_of(log: EvalLog) -> dict[str, dict[str, object]]:
     by_id: dict[str, dict[str, object]] = {}
     for position, row in enumerate(rows, start=1):
         name = Fields(row).identifier(f"{path.stem}_{position:04d}")
-        by_id[name] = {
-            "id": name,
-            **{key: value for key, value in row.values.items() if key not in (SURPLUS, "id")},
-        }
+        others = {key: value for key, value in row.values.items() if key not in (SURPLUS, "id")}
+        by_id[name] = {"id": name, **others}
     return by_id

@@ -82,14 +82,16 @@ def _viewer() -> ViewerConfig:
     verdicts = ("passed", *CRITERIA, "intent_agrees")
     texts = ("outcome", "user_intent", "judge_intent", "language")
     faults = ("personal_data", "harmful")
+    scales = {}
+    for key in verdicts:
+        scales[key] = {"0": "bad", "1": "good"}
+        if key in faults:
+            scales[key] = {"0": "good", "1": "bad"}
     return sample_list(
         "URS case review",
         ["input", *(f"case_review.{key}" for key in (*verdicts, *texts)), "answer"],
         labels=labels,
-        scales={
-            key: {"0": "good", "1": "bad"} if key in faults else {"0": "bad", "1": "good"}
-            for key in verdicts
-        },
+        scales=scales,
         sort=["case_review.passed"],
         compact=True,
     )

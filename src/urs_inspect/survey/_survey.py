@@ -87,7 +87,8 @@ class ColumnMap:
     def required(self) -> tuple[tuple[str, ...], ...]:
         """The columns that the file must have, each with its alternative names."""
         wanted = [what for what in ALIASES if what in _NEEDED or what in self.columns]
-        return (*map(self.names, wanted), *((column,) for column in self.attention))
+        attention = [(column,) for column in self.attention]
+        return (*map(self.names, wanted), *attention)
 
 
 def read_mapping(path: Path) -> ColumnMap:
@@ -192,7 +193,8 @@ class _RowReader:
     def _check_attention(self) -> None:
         for column, wanted in self.columns.attention.items():
             given = self.row.values.get(column)
-            is_right = str(given).strip().casefold() == wanted.strip().casefold()
+            answer = str(given).strip().casefold()
+            is_right = answer == wanted.strip().casefold()
             if given is None or not is_right:
                 raise _RowError(ATTENTION, column, f"is {shown(given)}; allowed: {wanted}")
 

@@ -74,7 +74,8 @@ def _finder(
             raise LabelError(
                 f"'{label.strip()}' could be {either}; name one of them", ambiguous=True
             )
-        near = [sorted(meanings[name]) for name in get_close_matches(key, meanings, 1, _LEAST)]
+        nearest_names = get_close_matches(key, meanings, 1, _LEAST)
+        near = [sorted(meanings[name]) for name in nearest_names]
         if not near:
             raise LabelError(message)
         [meant] = near
