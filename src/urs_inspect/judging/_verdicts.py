@@ -97,11 +97,7 @@ def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
     verdicts = {name: _single(words) for name, words in given.items()}
     if any(verdict is not None for verdict in verdicts.values()):
         return Verdicts(verdicts, tuple(dict.fromkeys(unknown)))
-    conflicting = []
-    for name, words in given.items():
-        different = words - {None}
-        if len(different) > 1:
-            conflicting.append(name)
+    conflicting = [name for name, words in given.items() if len(words - {None}) > 1]
     if conflicting:
         detail = f"There are several verdicts on {', '.join(conflicting)}."
         return JudgeFailure("conflicting_verdicts", detail)

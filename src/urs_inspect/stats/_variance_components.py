@@ -121,8 +121,8 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
     judges = number["judge"] > 1
     again = number["answer_judge"] < n
     measured = (True, judges, judges, epochs, epochs and judges, again)
-    components = zip(COMPONENTS, measured, strict=True)
-    wanted = [name for name, known in components if known]
+    pairs = zip(COMPONENTS, measured, strict=True)
+    wanted = [name for name, is_measured in pairs if is_measured]
     components = dict.fromkeys(COMPONENTS, math.nan)
 
     def expected(group: str, source: str) -> float:
