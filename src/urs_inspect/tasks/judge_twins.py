@@ -140,7 +140,7 @@ def judge_twins(
 class _Run(NamedTuple):
     """How twins are judged, as their answers were."""
 
-    sample: Callable[[JudgedAnswer, str], Sample]  # of a text in place of an answer
+    sample: Callable[[JudgedAnswer, str, str], Sample]  # of an answer, the text instead, its id
     column: str  # scorer and key of the score
     scale: tuple[float, float]  # lowest and highest score
     parts: dict[str, Any]  # of the task
@@ -163,7 +163,7 @@ def _by_intents(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
         _refuse_other_prompts(answer, loaded.sha256, prompt_sha256(answer))
     judge = intent_judge(**options, structured=structured)
     return _Run(
-        sample=lambda answer, text: _recorded(answer, text, answer.sample.metadata),
+        sample=lambda answer, text, id: _recorded(answer, text, id, answer.sample.metadata),
         column=f"{INTENT_JUDGE}.{FINAL}",
         scale=(LOWEST, HIGHEST),
         facts=rubric_facts(loaded),
@@ -183,7 +183,9 @@ def _by_scorer(found: Sequence[JudgedAnswer], _structured: Structured) -> _Run:
     if finals <= {0.0, 0.5, 1.0}:
         scale = (0.0, 1.0)
     return _Run(
-        sample=lambda answer, text: _recorded(answer, text, {FACTS: answer.sample.metadata}),
+        sample=lambda answer, text, id: _recorded(
+            answer, text, id, {FACTS: answer.sample.metadata}
+        ),
         column=f"judged_again.{FINAL}",
         scale=scale,
         parts={
@@ -228,17 +230,19 @@ def _refuse_other_prompts(answer: JudgedAnswer, *sha256: str) -> None:
             )
 
 
-def _rated(answer: JudgedAnswer, text: str) -> Sample:
+def _rated(answer: JudgedAnswer, text: str, id: str) -> Sample:
     """A text in place of a response, in the prompt by which that was rated."""
     asked = answer.sample
     prompt = str(asked.input).replace(answer.text, text)
-    return Sample(input=prompt, target=asked.target, metadata={**asked.metadata, "response": text})
+    facts = {**asked.metadata, "response": text}
+    return Sample(id=id, input=prompt, target=asked.target, metadata=facts)
 
 
-def _recorded(answer: JudgedAnswer, text: str, facts: Mapping[str, Any]) -> Sample:
+def _recorded(answer: JudgedAnswer, text: str, id: str, facts: Mapping[str, Any]) -> Sample:
     """A text in place of an answer."""
     asked = answer.sample
-    return Sample(input=asked.input, target=asked.target, metadata={**facts, ANSWER: text})
+    facts = {**facts, ANSWER: text}
+    return Sample(id=id, input=asked.input, target=asked.target, metadata=facts)
 
 
 def draw_answers(found: Sequence[JudgedAnswer], n: int, seed: int) -> list[JudgedAnswer]:
@@ -299,8 +303,7 @@ def _samples(
         if len(texts) == 1:
             continue
         for name, text in texts.items():
-            sample = run.sample(answer, text)
-            sample.id = f"{place}:{name}"
+            sample = run.sample(answer, text, f"{place}:{name}")
             sample.metadata = (sample.metadata or {}) | {
                 TWIN: name,
                 PAIR: place,
