@@ -20,6 +20,7 @@ def commands(group: click.Group) -> Iterator[click.Command]:
             yield command
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
@@ -40,6 +41,7 @@ def test_an_option_that_never_was_is_left_to_click(run: Run) -> None:
     assert result.exit_code == 2 and "No such option" in result.output
 
 
+@pytest.mark.satellites
 def test_hints_name_options_that_there_are_in_place_of_options_that_there_are_not() -> None:
     options = [
         {name for parameter in command.params for name in parameter.opts}
