@@ -507,7 +507,7 @@ def _read_mapped(
     mapping: ColumnMap | None,
     kind: str,
 ) -> tuple[str, tuple[_Case, ...], tuple[str, ...]]:
-    """Hash, cases and left out rows of a file; the latter are said aloud, with their number."""
+    """Hash, cases and rows left out of a file; a warning counts and names the latter."""
     known = mapping or ColumnMap({})
     required = [
         either for either in _own_columns(others) if known.columns.keys().isdisjoint(either)

@@ -78,9 +78,9 @@ class NoLevel:
     """Why there is none: few have both, or no model has a score on each intent."""
 
     over: Literal["intents", "models", "answers"]
-    both: int  # with a score, and with what people say
+    both: int  # with a judge's score and people's ratings or votes
     least: int  # of these
-    said: Sequence[str] = ()  # intents or models that people speak of
+    said: Sequence[str] = ()  # intents or models that people rated or voted on
     scored: Sequence[str] = ()  # intents or models with a score
 
 

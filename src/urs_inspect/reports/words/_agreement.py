@@ -269,13 +269,13 @@ def why_no_level(level: NoLevel) -> str:
     if level.both >= level.least:
         return "No agreement over intents: no model has a score on each of them."
     why = (
-        f"No agreement over {level.over}: {level.both} have both a score and what people say, at"
-        f" least {level.least} are needed."
+        f"No agreement over {level.over}: {level.both} have both a judge's score and people's"
+        f" ratings or votes, at least {level.least} are needed."
     )
     if not level.said:
         return why
     scored = choices(level.scored) or "none"
-    return f"{why} People speak of: {choices(level.said)}; scored were: {scored}."
+    return f"{why} Ratings or votes are about: {choices(level.said)}; scored were: {scored}."
 
 
 def case_notes(level: CaseLevel) -> list[str]:
