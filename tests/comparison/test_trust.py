@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import read_eval_log
+from inspect_ai.log import EvalScore, read_eval_log, write_eval_log
 from inspect_ai.model import ChatMessage, Logprob, Logprobs, ModelOutput
 from inspect_ai.scorer import match, model_graded_qa
 
@@ -105,6 +105,17 @@ def test_a_good_judge_is_taken_whole(tmp_path: Path, said: Said, facts: Callable
     assert (row["judge"], row["labels"], found["rest"]) == ("lab/judge0", 100, 0)
     by = [answer["by"] for answer in found["tables"]["answers"]]
     assert (by.count("person"), by.count("lab/judge0")) == (100, NUMBER - 100)
+
+
+def test_counts_of_a_judges_replies_are_no_judge(tmp_path: Path, facts: Callable[..., Any]) -> None:
+    right, judges = judged(2, 0.06)
+    [file] = write_judges(tmp_path, judges)
+    log = read_eval_log(file)
+    assert log.results is not None
+    log.results.scores.append(EvalScore(name="judge_outcome", scorer="judge_outcome"))
+    write_eval_log(log, file)
+    human = label_file(tmp_path, right, range(20))
+    assert not facts("trust", file, "--human", human, "--at-least", 0.9)["left_out"]
 
 
 def test_none_is_an_answer(tmp_path: Path, said: Said, facts: Callable[..., Any]) -> None:

@@ -108,11 +108,12 @@ def _read_judges(
 ) -> dict[str, SampleScores]:
     """Scores of every scorer of the logs, and of every judge of it, in the order of `scorers`.
 
-    `scorers` are as NAME or NAME:KEY; without any, all are read whose scores are numbers.
+    `scorers` are as NAME or NAME:KEY; without any, all are read whose scores are numbers, but for
+    the counts of replies that `judge_outcome` makes of the judge's.
     """
     headers = headers_of_task(logs, task, left_out)
     found = chain.from_iterable(header.results.scores for header in headers if header.results)
-    given = scorers or [score.scorer for score in found]
+    given = scorers or [score.scorer for score in found if score.scorer != "judge_outcome"]
     judges = dict[str, SampleScores]()
     for scorer in dict.fromkeys(given):
         name, _, key = scorer.partition(":")
