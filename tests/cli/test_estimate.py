@@ -226,7 +226,6 @@ def test_a_cross_validation_that_cannot_be(
     assert tells(output, error) and output.count("\n") == 1
 
 
-@pytest.mark.satellites
 def test_a_file_that_is_no_log_is_refused_with_the_name_that_a_tokenizer_has(
     refused: Said, tmp_path: Path
 ) -> None:
@@ -236,6 +235,7 @@ def test_a_file_that_is_no_log_is_refused_with_the_name_that_a_tokenizer_has(
     assert tells(output, "my_tokenizer.json ... file called tokenizer.json")
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize(
     ("words", "error"),
     [
