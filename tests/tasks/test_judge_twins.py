@@ -288,11 +288,11 @@ def test_a_judge_that_pays_nothing_passes_and_the_lead_is_kept(logs: Path, tmp_p
     assert tells(output, "Padding moves mockllm/judge ... 40 answers")
 
 
-def test_why_nothing_was_scored_is_said(logs: Path, tmp_path: Path) -> None:
+def test_answers_and_twins_without_a_score_are_counted(logs: Path, tmp_path: Path) -> None:
     task = judge_twins(answers=str(logs), n=6)
     run(task, tmp_path, model="none", grader=Script(lambda messages: "Well.").model("judge"))
     output = CliRunner().invoke(main, ["judges", str(tmp_path)]).output
-    assert tells(output, "No score: 18 answers and twins, most often: The reply ...")
+    assert tells(output, "No score: 18 answers and twins.")
 
 
 @pytest.mark.parametrize(
@@ -451,7 +451,7 @@ def test_twins_of_another_scorer_do_not_correct_a_ranking(logs: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (includes(), "scored by includes, without a judge"),
+        (includes(), "scored by includes, not by a judge"),
         (model_graded_qa(include_history=True), "include_history"),
         (model_graded_qa(template="no_such.txt {answer}"), ""),
     ],
@@ -480,7 +480,10 @@ def test_a_scorer_that_is_not_installed_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("found", "message"),
-    [("pair_verdict", "compares pairs"), ("urs_inspect/human_rating", "without a judge")],
+    [
+        ("pair_verdict", "by pair_verdict, not by a judge of single answers"),
+        ("urs_inspect/human_rating", "by human_rating, not by a judge"),
+    ],
 )
 def test_judges_of_pairs_and_people_are_no_graders(
     found: str, message: str, tmp_path: Path
@@ -584,14 +587,11 @@ def test_a_file_that_was_edited_since_is_refused(
         judge_twins(answers=ruled.location)
 
     del ruled.eval.metadata["rubric_sha256"]
-    for sample in ruled.samples or []:
-        for score in (sample.scores or {}).values():
-            (score.metadata or {}).pop("prompt_sha256", None)
     write_eval_log(ruled, ruled.location)
     assert judge_twins(answers=ruled.location).dataset  # older logs have no hash
 
 
-def test_prompts_of_answers_that_were_scored_again_count_not_the_rubric_of_the_run(
+def test_the_rubric_of_the_run_does_not_count_for_answers_that_were_scored_again(
     ruled: EvalLog, tmp_path: Path
 ) -> None:
     assert ruled.eval.metadata is not None
@@ -599,9 +599,6 @@ def test_prompts_of_answers_that_were_scored_again_count_not_the_rubric_of_the_r
     ruled.eval.task_args["rubric"] = None  # scored again with another rubric than the run had
     write_eval_log(ruled, ruled.location)
     assert judge_twins(answers=ruled.location).dataset
-    (tmp_path / "home" / "frame.jinja").write_text(FRAME.replace("First", "Last"), "utf-8")
-    with pytest.raises(InputError, match=r"^answers: .*frame\.jinja"):
-        judge_twins(answers=ruled.location)
 
 
 def test_a_rubric_that_ratings_were_not_made_by_is_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.util import registry_create, resource
+from inspect_ai.util import resource
 
 from urs_inspect._util import InputError, counted
 from urs_inspect.judging._scores import last_score
@@ -30,9 +30,7 @@ ALLOWED = (
 """By what answers may have been scored."""
 OF_PROMPT = ("rubric", "prompt", "judge_language")
 """Arguments of `intent_judge`, and of a run, on which its prompts depend."""
-_FILES = ("rubric", "prompt")
-"""Arguments of a scorer, and of a run, that name a file of the judge's prompt."""
-_OF_PAIRS = frozenset({"pair_verdict", "pair_choice", "human_choice"})
+_NO_JUDGE_OF_ANSWERS = (*UNJUDGED, "pair_verdict", "pair_choice", "human_choice")
 _UNUSED = ANSWERS_ONLY - {"scores"}
 
 
@@ -73,8 +71,6 @@ class JudgedAnswer:
         sample: Its sample, with what was asked, the reference answer and metadata.
         judging: How it was judged.
         log: The log; without samples.
-        sha256: Hashes of the rubric, and of the judge's prompt without the texts of the case; empty
-            where they are not known.
     """
 
     id: str
@@ -85,7 +81,6 @@ class JudgedAnswer:
     sample: EvalSample
     judging: Judging
     log: EvalLog
-    sha256: tuple[str, str]
 
 
 def short(scorer: str) -> str:
@@ -142,8 +137,6 @@ def _judging_of(log: EvalLog) -> Judging:
     options = {name: scorer.options or {} for name, scorer in scorers.items()}
     if RATING_AGREEMENT in scorers:
         return Judging(RATING_AGREEMENT, options[RATING_AGREEMENT])
-    if not _OF_PAIRS.isdisjoint(scorers):
-        raise InputError("its judge compares pairs, and a twin is scored alone")
     if log.eval.model == NO_MODEL:
         raise InputError("it has no answers of a model")
     if any(last_judgement(sample) is not None for sample in log.samples or []):
@@ -153,11 +146,12 @@ def _judging_of(log: EvalLog) -> Judging:
     has_grader = "grader" in role_models(log)
     for name, scorer in scorers.items():
         if name in MODEL_GRADED:
-            return _made_again(scorer.name, _without_judge(name, options[name]))
-        if has_grader and name not in UNJUDGED and not scorer.name.startswith(PACKAGE):
-            return _made_again(scorer.name, options[name])
+            return Judging(scorer.name, _without_judge(name, options[name]))
+        is_ours = name in _NO_JUDGE_OF_ANSWERS or scorer.name.startswith(PACKAGE)
+        if has_grader and not is_ours:
+            return Judging(scorer.name, options[name])
     by = ", ".join(scorers) or "nothing"
-    raise InputError(f"it is scored by {by}, without a judge in the role grader")
+    raise InputError(f"it is scored by {by}, not by a judge of single answers in the role grader")
 
 
 def _without_judge(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,36 +164,20 @@ def _without_judge(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in options if name not in ("model", "model_role")}
 
 
-def _made_again(scorer: str, options: Mapping[str, Any]) -> Judging:
-    """How a scorer that is not ours judges, if it is installed."""
-    try:
-        registry_create("scorer", scorer, **options)
-    except Exception as error:  # a scorer may raise anything
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        raise InputError(f"the scorer {short(scorer)} cannot be made again: {reason}") from error
-    return Judging(scorer, options)
-
-
 def _answers(log: EvalLog, judging: Judging) -> list[JudgedAnswer]:
     """The answers of a log that have a text and a score."""
-    about = log.eval.metadata or {}
-    rubric_sha256 = str(about.get("rubric_sha256") or "")
-    if any(log.eval.task_args.get(name) != judging.options.get(name) for name in _FILES):
-        rubric_sha256 = ""  # scored again with other files
     header = log.model_copy(update={"samples": None})
     answers = []
     for sample in log.samples or []:
         facts = sample.metadata or {}
         model = log.eval.model
-        text = ""
-        if sample.output.choices:
-            text = sample.output.completion
+        text = sample.output.completion
         if judging.name == RATING_AGREEMENT:  # the model under test is the judge there
             model = str(facts.get("group", ""))
             text = str(facts.get("response", "")).strip()
             if str(sample.input).count(text) != 1:  # a twin takes its place
                 continue
-        final, prompt = _judgement(sample, judging.name)
+        final = _final(sample, judging.name)
         if sample.epoch > 1 or ended(sample) or not text.strip() or not math.isfinite(final):
             continue
         answer = JudgedAnswer(
@@ -211,17 +189,16 @@ def _answers(log: EvalLog, judging: Judging) -> list[JudgedAnswer]:
             sample=sample,
             judging=judging,
             log=header,
-            sha256=(rubric_sha256, prompt),
         )
         answers.append(answer)
     return answers
 
 
-def _judgement(sample: EvalSample, scorer: str) -> tuple[float, str]:
-    """The number that a scorer gave a sample, not finite without one; hash of its prompt."""
+def _final(sample: EvalSample, scorer: str) -> float:
+    """The number that a scorer gave a sample; not finite without one."""
     score = last_score(sample, scorer)
     if score is None:
-        return math.nan, ""
-    final = value_of(score, FINALS[scorer]) if scorer in FINALS else number(score.value)
-    facts = {**(sample.metadata or {}), **(score.metadata or {})}
-    return final, str(facts.get("prompt_sha256") or "")
+        return math.nan
+    if scorer in FINALS:
+        return value_of(score, FINALS[scorer])
+    return number(score.value)

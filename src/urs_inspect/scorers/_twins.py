@@ -8,6 +8,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import TaskState
 from inspect_ai.util import registry_create
 
+from urs_inspect._util import InputError
 from urs_inspect.judging._scores import number
 from urs_inspect.judging._twins import PADDED
 from urs_inspect.rubrics import FINAL
@@ -54,8 +55,15 @@ def judged_again(scorer: str, options: dict[str, Any] | None = None) -> Scorer:
 
     Returns:
         The scorer; its value holds one number, `final`. NaN where there is none.
+
+    Raises:
+        InputError: If there is no such scorer, or not with these arguments.
     """
-    inner = registry_create("scorer", scorer, **(options or {}))
+    try:
+        inner = registry_create("scorer", scorer, **(options or {}))
+    except Exception as error:  # a scorer may raise anything
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise InputError(f"answers: the scorer {scorer} cannot be made again: {reason}") from error
 
     async def score(state: TaskState, target: Target) -> Score:
         facts = state.metadata

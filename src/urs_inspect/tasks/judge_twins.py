@@ -25,12 +25,10 @@ from urs_inspect._arguments import (
     required,
 )
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.judging import PromptBuilder
 from urs_inspect.judging._twins import Kind, Original, chosen_kinds, make_twin
 from urs_inspect.logs._files import short_name
 from urs_inspect.logs._judged import (
     INTENT_JUDGE,
-    OF_PROMPT,
     RATING_AGREEMENT,
     JudgedAnswer,
     Judging,
@@ -56,7 +54,6 @@ from urs_inspect.solvers._answers import ANSWER, recorded_answer
 from urs_inspect.solvers._give_rating import load_named_rubric, scale_of
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.solvers._role_models import GRADER, models_with, roles_known
-from urs_inspect.stats._power import FEWEST
 from urs_inspect.tasks._urs_cases import rubric_facts
 from urs_inspect.tasks._viewer import twins_viewer
 
@@ -151,16 +148,7 @@ def _by_intents(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     """Judged by the criteria of their intents, as by the task `urs`."""
     options = found[0].judging.options
     loaded = load_rubric(options.get("rubric"), options.get("prompt"))
-    builder = PromptBuilder(loaded)
-
-    def prompt_sha256(answer: JudgedAnswer) -> str:
-        facts = answer.sample.metadata
-        intent = loaded.intent_id(facts["intent"])
-        language = loaded.language_code(options.get("judge_language") or facts["language"])
-        return builder.build(intent, language, question="", reference="", answer="").sha256
-
-    for answer in found:
-        _refuse_other_prompts(answer, loaded.sha256, prompt_sha256(answer))
+    _refuse_other_rubrics(found, loaded.sha256)
     judge = intent_judge(**options, structured=structured)
     return _Run(
         sample=lambda answer, text, id: _recorded(answer, text, id, answer.sample.metadata),
@@ -201,8 +189,7 @@ def _by_rating(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     options = {"lowest": 1, "highest": 5, "rubric": None, **found[0].judging.options}
     loaded = load_named_rubric(options["rubric"])
     if loaded is not None:
-        for answer in found:
-            _refuse_other_prompts(answer, loaded.sha256)
+        _refuse_other_rubrics(found, loaded.sha256)
     return _Run(
         sample=_rated,
         column=f"{RATING_AGREEMENT}.{RATING}",
@@ -217,16 +204,19 @@ def _by_rating(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     )
 
 
-def _refuse_other_prompts(answer: JudgedAnswer, *sha256: str) -> None:
-    """Raise if an answer was judged with another rubric or prompt than those of these hashes."""
-    options = answer.judging.options
-    for before, now in zip(answer.sha256, sha256, strict=False):
-        if before not in ("", now):
-            named = [f"{name} {options[name]}" for name in OF_PROMPT if options.get(name)]
+def _refuse_other_rubrics(found: Sequence[JudgedAnswer], sha256: str) -> None:
+    """Raise if the log of an answer names another rubric, by its hash."""
+    options = found[0].judging.options
+    files = {name: options.get(name) for name in ("rubric", "prompt")}
+    for answer in found:
+        log = answer.log
+        before = (log.eval.metadata or {}).get("rubric_sha256", sha256)
+        is_scored_again = any(log.eval.task_args.get(name) != files[name] for name in files)
+        if before != sha256 and not is_scored_again:
+            named = choices(filter(None, files.values())) or "the built-in rubric"
             raise InputError(
-                f"answers: {', '.join(named) or 'the built-in rubric'} (sha256 {now[:8]}) is not"
-                f" what {short_name(answer.log.location)} was judged by (sha256 {before[:8]});"
-                " twins must be judged as their answers were"
+                f"answers: {named} (sha256 {sha256[:8]}) is not what {short_name(log.location)} was"
+                f" judged by (sha256 {before[:8]}); twins must be judged as their answers were"
             )
 
 
@@ -351,6 +341,3 @@ def _announce(
         f" {counted(len(samples) - made[ORIGINAL], 'twin')}:"
         f" {counted(len(samples), 'judge call')} in each epoch, by {scorer}"
     )
-    few = [f"{kind.name} ({made[kind.name]})" for kind in kinds if made[kind.name] < FEWEST]
-    if few:
-        logger.warning(f"judge_twins: too few twins for an interval: {choices(few)}")

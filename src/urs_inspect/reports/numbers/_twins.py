@@ -95,7 +95,6 @@ class Twins:
         judged_by: The scorer that asked the judge, with its arguments.
         left_out: Kind -> answers in which its rule could change nothing.
         unscored: Texts, answers or twins, that have no score.
-        reason: Why one of these has none, in the words of its scorer; empty if not known.
     """
 
     judges: tuple[str, ...]
@@ -107,21 +106,15 @@ class Twins:
     judged_by: str
     left_out: Mapping[str, int]
     unscored: int = 0
-    reason: str = ""
 
 
 def read_twins(log: EvalLog) -> Twins:
     """Read a log of `judge_twins`; its samples are read if it is a header."""
     if log.samples is None:
         log = read_log(log.location, without=_UNUSED)
-    judged = [(sample, _score(sample)) for sample in log.samples or []]
-    scored = scored_twins((sample.metadata, final) for sample, (final, _) in judged)
-    without = [reason for _, (final, reason) in judged if math.isnan(final)]
-    known = Counter(filter(None, without)).most_common(1)
-    reason = ""
-    if known:
-        reason = known[0][0]
-    return replace(twins_of(log, scored), unscored=len(without), reason=reason)
+    judged = [(sample.metadata, _score(sample)) for sample in log.samples or []]
+    unscored = sum(math.isnan(score) for _, score in judged)
+    return replace(twins_of(log, scored_twins(judged)), unscored=unscored)
 
 
 def twins_of(log: EvalLog, scored: pd.DataFrame) -> Twins:
@@ -147,15 +140,13 @@ def twins_of(log: EvalLog, scored: pd.DataFrame) -> Twins:
     )
 
 
-def _score(sample: EvalSample) -> tuple[float, str]:
-    """The score of a twin by the scorer of the run, or NaN and why there is none."""
+def _score(sample: EvalSample) -> float:
+    """The score of a twin, or of its answer, by the scorer of the run; NaN without one."""
     for scorer, key in FINALS.items():
         score = last_score(sample, scorer)
         if score is not None:
-            judges = (score.metadata or {}).get("judges", ())
-            details = [str(judge.get("failure_detail") or "") for judge in judges]
-            return value_of(score, key), next(filter(None, details), score.explanation or "")
-    return math.nan, sample.error.message if sample.error else ""
+            return value_of(score, key)
+    return math.nan
 
 
 def _shift(name: str, scored: pd.DataFrame, width: float) -> KindShift:

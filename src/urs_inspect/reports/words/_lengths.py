@@ -36,17 +36,15 @@ def length_sentence(ranking: Ranking) -> str:
     for other in others:
         facts: Any = models.loc[other]
         ratio, overlap, questions = facts[["length_ratio", "length_overlap", "length_questions"]]
-        if not questions:
-            continue
-        times = f"{ranking.short[other]} {times_text(ratio)} times"
-        if compared:
+        if questions:
+            times = f"{ranking.short[other]} {times_text(ratio)} times"
             compared.append(f"{times} ({overlap:,} of {questions:,})")
-        else:
-            over = f"lengths overlap in {overlap:,} of {counted(questions, 'question')}"
-            compared.append(f"{times} as long ({over})")
     if not compared:
         return f"How much each model writes is not known. {_TASTE}"
-    writes = f"Length of answers, beside those of {ranking.short[first]}: {listed(compared)}."
+    writes = (
+        f"Length of answers beside those of {ranking.short[first]} (in how many questions lengths"
+        f" overlap): {listed(compared)}."
+    )
     return " ".join([writes, *_about_leads(ranking)])
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from textwrap import shorten
 
 import pandas as pd
 
@@ -64,7 +65,9 @@ def twins_section(twins: Twins) -> Section:
     }
     headings = {"smallest": "detectable"}
     shown = Table(pd.DataFrame(rows), formats, name="twins", headings=headings, main="shift")
-    notes = [padding_sentence(twins), _unscored(twins)]
+    notes = [padding_sentence(twins)]
+    if twins.unscored:
+        notes.append(f"No score: {counted(twins.unscored, 'answer or twin', 'answers and twins')}.")
     if twins.kinds:
         notes += _NOTES
     else:
@@ -76,25 +79,8 @@ def twins_section(twins: Twins) -> Section:
             f" {left_out}."
         )
     low, high = twins.scale
-    scorer = _shortened(twins.judged_by)
+    scorer = shorten(twins.judged_by, _LONGEST, placeholder="...")
     log = short_name(twins.log.location)
     notes.append(f"Scores: {low:g} to {high:g}, by {scorer}. Log: {log}.")
     title = f"Twins of answers before {listed(twins.judges)}"
     return Section(title, [note for note in notes if note], [shown])
-
-
-def _unscored(twins: Twins) -> str:
-    """How many texts have no score, and why, where any lacks one."""
-    if not twins.unscored:
-        return ""
-    without = f"No score: {counted(twins.unscored, 'answer or twin', 'answers and twins')}"
-    if not twins.reason:
-        return f"{without}."
-    return f"{without}, most often: {_shortened(' '.join(twins.reason.split()))}"
-
-
-def _shortened(text: str) -> str:
-    """A text of at most a line; arguments of a scorer may hold a whole prompt."""
-    if len(text) <= _LONGEST:
-        return text
-    return f"{text[: _LONGEST - 3]}..."
