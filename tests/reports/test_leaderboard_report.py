@@ -166,7 +166,7 @@ def test_the_screen_and_the_ranking_tell_length_by_one_measure() -> None:
     assert table is not None
     [length] = [name for name in table.data if str(name).startswith("length")]
     assert list(table.data[length]) == ["1.0", "2.0"]
-    assert tells(length_sentence(ranking), "a: b 2.0 times as long ... 0 of 20 questions")
+    assert tells(length_sentence(ranking), "a (...): b 2.0 times (0 of 20)")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
