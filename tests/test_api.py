@@ -28,7 +28,7 @@ _PACKAGES = (
 )
 PACKAGES = (
     *_PACKAGES,
-    *(f"urs_inspect.{name}" for name in SATELLITES if name != "lmeval_tasks"),
+    *(f"urs_inspect.{name}" for name in SATELLITES if name not in ("importing", "lmeval_tasks")),
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 SATELLITES = (
     "comparison",
+    "importing",
     "lmeval_tasks",
     "samer",
     "scale",

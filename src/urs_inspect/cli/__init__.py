@@ -2,13 +2,14 @@
 
 import gc
 from functools import cache
-from keyword import iskeyword
 from typing import cast
 
 import click
 
 from urs_inspect._satellites import at, satellites
 
+_OF_SATELLITE = ("", "")
+"""Keeps the place of a satellite's command among those of core."""
 _GROUPS = {
     "Results": {
         "report": ("cli._reports", "Report on runs of urs: one page, CSV, Markdown, JSON."),
@@ -32,7 +33,7 @@ _GROUPS = {
     },
     "Data": {
         "data": ("cli._data", "List, fetch and verify the published data."),
-        "import": ("cli._import", "Make logs of answers and verdicts that exist already."),
+        "import": _OF_SATELLITE,
         "references": ("cli._data", "Write the answers of a model as reference answers."),
     },
 }
@@ -77,20 +78,17 @@ def _groups() -> dict[str, dict[str, tuple[str, str]]]:
     groups: dict[str, dict[str, tuple[str, str]]] = {}
     for purpose, commands in _GROUPS.items():
         groups[purpose] = {
-            name: (f"{module}:{_attribute(name)}", line)
-            for name, (module, line) in commands.items()
+            name: (f"{module}:{name}", line) for name, (module, line) in commands.items()
         }
     for satellite in satellites():
         for purpose, added in satellite.commands.items():
             groups.setdefault(purpose, {}).update(added)
-    return groups
+    return {purpose: _taken(commands) for purpose, commands in groups.items()}
 
 
-def _attribute(command: str) -> str:
-    """Where a module holds a command; one that is called like a word of Python has a mark."""
-    if iskeyword(command):
-        return f"{command}_"
-    return command
+def _taken(commands: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Commands without the place of one whose satellite is not there."""
+    return {name: (address, line) for name, (address, line) in commands.items() if line}
 
 
 @cache

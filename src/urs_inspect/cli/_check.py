@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import yaml
@@ -22,9 +22,6 @@ from urs_inspect.datasets._columns import ColumnGuess, columns_of, guess_kind
 from urs_inspect.datasets._rows import Row, read_table, refuse
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
-
-if TYPE_CHECKING:
-    from urs_inspect.logs._importable import Importable
 
 _CORE_KINDS = {
     "rubric": (
@@ -139,13 +136,23 @@ def check(named: tuple[str, ...], kind: str | None, scale: str | None, as_json: 
 
 
 @dataclass(frozen=True)
+class Importable:
+    """What a satellite recognises in a table, and makes logs of."""
+
+    kind: str
+    judged: bool  # whether a column names a judge
+    contents: Mapping[str, Any]  # what was counted
+    advice: str  # the command that makes them
+
+
+@dataclass(frozen=True)
 class _Recognised:
     """What a file is taken for."""
 
     kind: str
     note: str = ""  # what it was recognised without, or why it was not
     guess: ColumnGuess | None = None  # what its columns have, where they have other names
-    importable: "Importable | None" = None  # what `urs-inspect import` makes of it
+    importable: Importable | None = None  # what `urs-inspect import` makes of it
 
 
 def _of_kind(recognised: Mapping[str, _Recognised], wanted: str) -> list[str]:
@@ -172,11 +179,7 @@ def _check_file(
     guess = found.guess
     if found.importable is not None:
         checked.contents = dict(found.importable.contents)
-        sentence = f"`{found.importable.command}` makes logs of it"
-        if found.importable.open:
-            words = (f"{word} ({meaning})" for word, meaning in found.importable.open.items())
-            sentence += f"; fill in {choices(words)}"
-        checked.advice = [f"{sentence}."]
+        checked.advice = [found.importable.advice]
         _, errors = read_table(Path(file), ())
         checked.errors = [_without_file(error, file) for error in errors]
         return checked
@@ -297,8 +300,6 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
     """What a file is of which nobody said what it is."""
     if best is not None and best.is_exact:
         return _Recognised(best.kind)
-    from urs_inspect.logs._importable import importable
-
     rows = []
     if path.suffix.lower() in _TABLES:
         rows = _rows(path)
@@ -306,7 +307,7 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
     try:
         imported = None
         if rows:
-            imported = importable(path, rows)
+            imported = _importable(path, rows)
     except InputError as error:
         return _Recognised("answers", str(error))
     if imported is not None and (imported.judged or guess is None or guess.kind == "answers"):
@@ -325,6 +326,15 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
         note = f"recognised as {best.kind} without {lacking}; --kind names another"
         return _Recognised(best.kind, note)
     return _Recognised(best.kind)
+
+
+def _importable(path: Path, rows: Sequence[Row]) -> Importable | None:
+    """What the first satellite that recognises a table says of it."""
+    for address in offered("importable files").values():
+        found: Importable | None = at(address)(path, rows)
+        if found is not None:
+            return found
+    return None
 
 
 def _advice_on_answers(guess: ColumnGuess) -> str:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from urs_inspect._util import choices
+from urs_inspect.cli._check import Importable
 from urs_inspect.datasets._columns import columns_of, guess_meaning, in_one_line, plain_name
 from urs_inspect.datasets._rows import Fields, Row, label_key
-from urs_inspect.logs._imported import ALIASES, Naming, read_answers_file
-from urs_inspect.logs._imported_verdicts import VERDICTS, score_in
+from urs_inspect.importing._answers import ALIASES, Naming, read_answers_file
+from urs_inspect.importing._verdicts import VERDICTS, score_in
 
 _UNKNOWN = '"?"'
 _PLACEHOLDERS = {
@@ -30,17 +31,6 @@ _NO_SCORE = re.compile(
     r"(^|_)(id|index|rank|epoch|seed|turn)$|len|token|time|price|cost|confidence", re.IGNORECASE
 )
 _MOST_VALUES = 12
-
-
-@dataclass(frozen=True)
-class Importable:
-    """What a file holds that `urs-inspect import` takes."""
-
-    kind: str  # answers, verdicts, votes of people, or scores
-    judged: bool  # whether a column names the judge
-    contents: Mapping[str, Any]  # what was counted
-    command: str  # that takes it
-    open: Mapping[str, str]  # placeholder in the command -> what to write there
 
 
 def importable(path: Path, rows: Sequence[Row]) -> Importable | None:
@@ -128,7 +118,11 @@ class _Table:
             given.insert(0, f"--columns {shlex.quote(in_one_line(columns))}")
         command = " ".join([*parts, *given, f"-o {verb}/"])
         judged = verb == "verdicts" and self.has("judge")
-        return Importable(kind, judged, contents, command, _waiting(given))
+        advice = f"`{command}` makes logs of it"
+        waiting = [f"{word} ({meaning})" for word, meaning in _waiting(given).items()]
+        if waiting:
+            advice += f"; fill in {choices(waiting)}"
+        return Importable(kind, judged, contents, f"{advice}.")
 
 
 def _waiting(options: Sequence[str]) -> dict[str, str]:

@@ -15,11 +15,7 @@ from urs_inspect._util import InputError, choices, counted, did_you_mean
 from urs_inspect.datasets._columns import Preference
 from urs_inspect.datasets._rows import Fields, label_key, shown
 from urs_inspect.discrepancy._ballots import Ballot
-from urs_inspect.judging._pair_reply import REPLIES, First, PairReply
-from urs_inspect.judging._verdicts import OVERALL
-from urs_inspect.logs._battles import scored_copy
-from urs_inspect.logs._files import PACKAGE, finished_logs
-from urs_inspect.logs._imported import (
+from urs_inspect.importing._answers import (
     ImportedAnswer,
     ImportedFile,
     answer_sample,
@@ -27,6 +23,10 @@ from urs_inspect.logs._imported import (
     needed_text,
     sources_of,
 )
+from urs_inspect.judging._pair_reply import REPLIES, First, PairReply
+from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.logs._battles import scored_copy
+from urs_inspect.logs._files import PACKAGE, finished_logs
 from urs_inspect.logs._responses import ANSWERS_ONLY, COMPARE, NO_MODEL, text_of
 from urs_inspect.logs._scores import TEXTS, number
 from urs_inspect.scorers import pair_choice, pair_verdict

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
     from urs_inspect.datasets._columns import Preference
-    from urs_inspect.logs._imported import ImportedFile, Naming
-    from urs_inspect.logs._imported_verdicts import ImportedScore, KnownAnswers
+    from urs_inspect.importing._answers import ImportedFile, Naming
+    from urs_inspect.importing._verdicts import ImportedScore, KnownAnswers
 
 _FILES = click.argument(
     "files",
@@ -94,7 +94,7 @@ def answers(
     is such a file. mad reads the logs (-T responses=DIR), and `inspect score --model none/none`
     judges them, if models have a lab: --set lab=NAME puts NAME/ before those without a slash.
     """
-    from urs_inspect.logs._imported import (
+    from urs_inspect.importing._answers import (
         VALUES,
         answer_logs,
         read_answers_file,
@@ -171,8 +171,8 @@ def verdicts(
     these. With --columns '{label: COLUMN}' people's labels in this column go to labels.csv, for
     `compare --human`.
     """
-    from urs_inspect.logs._imported import ALIASES, refuse_unknown
-    from urs_inspect.logs._imported_verdicts import KnownAnswers
+    from urs_inspect.importing._answers import ALIASES, refuse_unknown
+    from urs_inspect.importing._verdicts import KnownAnswers
 
     names = _mapping(columns, "columns")
     refuse_unknown("columns", map(str, names), (*ALIASES, _JUDGES, _VERDICTS))
@@ -212,8 +212,8 @@ def _write_pairs(
     notes: list[str],
 ) -> None:
     """Write a log for each judge of pairs, and one of labelled pairs."""
-    from urs_inspect.logs._imported import sample_ids, write_logs
-    from urs_inspect.logs._imported_verdicts import in_one_order, pair_logs, read_pairs_file
+    from urs_inspect.importing._answers import sample_ids, write_logs
+    from urs_inspect.importing._verdicts import in_one_order, pair_logs, read_pairs_file
 
     pairs = _of_all(files, lambda file: read_pairs_file(file, meanings, known))
     asked = [pair.answers[0] for pair in pairs]
@@ -235,10 +235,10 @@ def _write_votes(
     notes: list[str],
 ) -> None:
     """Write a log of the pairs that people decided, and a file of their votes."""
+    from urs_inspect.importing._answers import log_places, sample_ids
+    from urs_inspect.importing._verdicts import read_pairs_file
+    from urs_inspect.importing._votes import ballot_votes, people_log, refuse_copies
     from urs_inspect.logs._battles import write_copy
-    from urs_inspect.logs._imported import log_places, sample_ids
-    from urs_inspect.logs._imported_verdicts import read_pairs_file
-    from urs_inspect.logs._imported_votes import ballot_votes, people_log, refuse_copies
 
     paths = [file.path for file in files]
     refuse_copies(paths)
@@ -278,8 +278,8 @@ def _write_scores(
     notes: list[str],
 ) -> None:
     """Write a log for each model with scores, and a file of people's labels."""
-    from urs_inspect.logs._imported import refuse_twice, sample_ids, write_logs
-    from urs_inspect.logs._imported_verdicts import read_scores_file, score_logs
+    from urs_inspect.importing._answers import refuse_twice, sample_ids, write_logs
+    from urs_inspect.importing._verdicts import read_scores_file, score_logs
 
     read = _of_all(files, lambda file: read_scores_file(file, judges, label, known, notes))
     refuse_twice((score.key for score in read), "score")
@@ -344,7 +344,7 @@ def _constants(given: tuple[str, ...]) -> dict[str, str]:
 def _naming(
     columns: Mapping[object, object], common: Mapping[str, str], file_name: str | None
 ) -> "Naming":
-    from urs_inspect.logs._imported import Naming
+    from urs_inspect.importing._answers import Naming
 
     try:
         pattern = None if file_name is None else re.compile(file_name)

@@ -9,10 +9,10 @@ from inspect_ai.log import EvalLog
 from urs_inspect._util import InputError, counted
 from urs_inspect.annotation._votes import UNNAMED, Vote
 from urs_inspect.datasets._sources import sha256_of
+from urs_inspect.importing._answers import made_log, sources_of
+from urs_inspect.importing._verdicts import ImportedVerdict, compared, named, pairs_of
 from urs_inspect.logs._battles import scored_copy
 from urs_inspect.logs._files import PACKAGE
-from urs_inspect.logs._imported import made_log, sources_of
-from urs_inspect.logs._imported_verdicts import ImportedVerdict, compared, named, pairs_of
 from urs_inspect.logs._responses import NO_MODEL
 from urs_inspect.scorers import human_choice
 
