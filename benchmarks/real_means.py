@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.sample_efficiency import Workers
-from urs_inspect.importing._answers import Naming
-from urs_inspect.importing._verdicts import KnownAnswers, read_scores_file
+from urs_inspect.importing._answers import KnownAnswers
+from urs_inspect.importing._files import Naming
+from urs_inspect.importing._scores import read_scores_file
 from urs_inspect.stats._adjusted_means import RatedScores, powered_means
 from urs_inspect.stats._bootstrap import Estimate, Floats
 from urs_inspect.stats._means import contrast, mean_estimates

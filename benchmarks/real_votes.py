@@ -25,8 +25,9 @@ from urs_inspect.datasets._collections import fetch_collection
 from urs_inspect.datasets._columns import Preference
 from urs_inspect.discrepancy._ballots import OUTCOMES
 from urs_inspect.discrepancy._judge_prior import JudgePrior
-from urs_inspect.importing._answers import Naming, read_answers_file, read_questions
-from urs_inspect.importing._verdicts import KnownAnswers, read_pairs_file
+from urs_inspect.importing._answers import KnownAnswers, read_answers_file, read_questions
+from urs_inspect.importing._files import Naming
+from urs_inspect.importing._pairs import read_pairs_file
 from urs_inspect.stats._adjusted import FEATURES, JudgedBallots, rank_corrected
 from urs_inspect.stats._battles import Battle, Battles, battles_of
 from urs_inspect.stats._bootstrap import Floats

@@ -1,13 +1,13 @@
-"""Logs of answers that exist already, from the files in which people publish them."""
+"""Answers that exist already: from files, from logs, and the logs that are made of them."""
 
 import hashlib
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, EvalStats
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
@@ -18,180 +18,30 @@ from urs_inspect._util import (
     check_new_file,
     choices,
     counted,
-    did_you_mean,
     is_blank,
 )
-from urs_inspect.datasets._columns import columns_of
 from urs_inspect.datasets._references import question_sha256
-from urs_inspect.datasets._rows import (
-    READABLE,
-    FaultyRow,
-    Fields,
-    Row,
-    read_table,
-    refuse,
-    told_once,
-)
+from urs_inspect.datasets._rows import READABLE, Fields
 from urs_inspect.datasets._sources import sha256_of
+from urs_inspect.importing._files import (
+    ANSWER_ALIASES,
+    KEPT,
+    QUESTION_ALIASES,
+    Naming,
+    needed_model,
+    needed_text,
+    of_all,
+)
 from urs_inspect.logs._battles import write_copy
+from urs_inspect.logs._files import finished_logs
+from urs_inspect.logs._responses import ANSWERS_ONLY, text_of
 
 ANSWERS_TASK = "imported_answers"
 IMPORTED = "imported"
 """Key of a log's metadata: the files that its content was imported from, with their hashes."""
-
-ALIASES: Mapping[str, tuple[str, ...]] = {
-    "question": ("question", "prompt", "instruction", "input"),
-    "answer": ("answer", "output", "response", "generation", "completion"),
-    "model": ("model", "generator", "model_id"),
-    "question_id": ("question_id", "id"),
-    "answer_id": ("answer_id",),
-    "reference": ("reference", "reference_answer", "references", "target"),
-    "model_a": ("model_a", "model_1", "generator_1"),
-    "model_b": ("model_b", "model_2", "generator_2"),
-    "answer_a": ("answer_a", "response_a", "response_1", "response1", "output_1"),
-    "answer_b": ("answer_b", "response_b", "response_2", "response2", "output_2"),
-    "answer_a_id": ("answer_a_id", "answer1_id"),
-    "answer_b_id": ("answer_b_id", "answer2_id"),
-    "first": ("first", "first_shown", "order"),
-    "verdict": ("verdict", "winner", "preference", "score"),
-    "score": ("score", "rating", "verdict"),
-    "judge": ("judge", "judge_model", "annotator", "reviewer"),
-    "label": ("label",),
-    "reason": ("reason", "explanation", "text"),
-}
-"""What is read, and the names that its column may have without a mapping, the first one first."""
-
-_KEPT = ("intent", "language", "scenario", "category", "group")
-"""Columns about a question that samples keep, for scorers, reports and `mad`."""
-VALUES = (*ALIASES, *_KEPT)
-"""What may be the same for all rows of files."""
 _ID_DIGITS = 16
 _LONG = 20  # characters of a question that an answer repeats hardly by chance
 _UNSAFE = re.compile(r"[^\w.-]+")
-
-
-_Read = TypeVar("_Read")
-
-
-@dataclass(frozen=True)
-class ImportedFile:
-    """A file whose rows are read under the names of `ALIASES`, beside all columns of its own."""
-
-    path: Path
-    rows: tuple[Row, ...]
-    names: Mapping[str, str]  # what is read -> its column, empty where there is none
-    common: Mapping[str, str]  # what is read -> value of all rows
-    text: str = ""  # what a column `text` may hold beside its other names
-
-    @property
-    def columns(self) -> list[str]:
-        """Columns as the file has them."""
-        return columns_of(self.rows)
-
-    def has(self, what: str) -> bool:
-        """Whether the rows have a value, or a column for it."""
-        return what in self.common or bool(self.names[what])
-
-    def require(self, *needed: str) -> None:
-        """Refuse the file if it lacks what is needed, with the names that are read."""
-        missing = [what for what in needed if not self.has(what)]
-        if missing:
-            allowed = {what: list(ALIASES[what]) for what in missing}
-            if self.text in allowed:
-                allowed[self.text].append("text")
-            names = "; ".join(f"{what}: {choices(columns)}" for what, columns in allowed.items())
-            raise InputError(
-                f"{self.path}: no column for the {choices(missing)} (allowed: {names}); there are:"
-                f" {choices(self.columns)}. --columns names others, --set gives all rows one value"
-            )
-
-    def read(self, build: Callable[[Fields], _Read | None]) -> list[_Read]:
-        """What `build` makes of the rows, None left out.
-
-        Raises:
-            InputError: Once for the file, if `build` finds fault with any row.
-        """
-        made: list[_Read] = []
-        faulty: list[FaultyRow] = []
-        for row in self.rows:
-            fields = self._fields(row)
-            one = build(fields)
-            if fields.faults:
-                faulty.append(FaultyRow(row, fields.faults))
-            elif one is not None:
-                made.append(one)
-        refuse(told_once(self.path, faulty))
-        return made
-
-    def _fields(self, row: Row) -> Fields:
-        fields = Fields(row)
-        read = {}
-        named = {}
-        for what, column in self.names.items():
-            read[what] = row.values.get(column)
-            if column:
-                named[what] = column
-        fields.read_as({**row.values, **read, **self.common}, named)
-        return fields
-
-
-@dataclass(frozen=True)
-class Naming:
-    """How the columns of files are named, and what their rows have in common."""
-
-    columns: Mapping[str, str] = field(default_factory=dict)  # name in `ALIASES` -> column
-    # name in `VALUES` -> value of all rows
-    constants: Mapping[str, str] = field(default_factory=dict)
-    file_name: re.Pattern[str] | None = None  # its groups are the same for a file, by its name
-
-    def __post_init__(self) -> None:
-        """Refuse names that nothing reads."""
-        groups = {} if self.file_name is None else self.file_name.groupindex
-        refuse_unknown("columns", self.columns, tuple(ALIASES))
-        refuse_unknown("set", self.constants, VALUES)
-        refuse_unknown("file-name", groups, VALUES)
-
-    def read(self, path: Path, text: str = "") -> ImportedFile:
-        """Read a .csv, .json or .jsonl file in UTF-8; `text` says what a column `text` may hold."""
-        rows, errors = read_table(path, ())
-        refuse(errors)
-        if not rows:
-            raise InputError(f"{path}: no rows")
-        present = columns_of(rows)
-        unknown = [column for column in self.columns.values() if column not in present]
-        if unknown:
-            raise InputError(
-                f"{path}: columns: there is no '{unknown[0]}'{did_you_mean(unknown[0], present)};"
-                f" there are: {choices(present)}"
-            )
-        names = {what: self._column(what, present) for what in ALIASES}
-        if text and not names[text] and "text" in present:
-            names[text] = "text"
-        common = {**self.constants, **self._from_name(path)}
-        return ImportedFile(path, tuple(rows), names, common, text)
-
-    def _column(self, what: str, present: Sequence[str]) -> str:
-        if what in self.columns:
-            return self.columns[what]
-        taken = self.columns.values()
-        free = (name for name in ALIASES[what] if name in present and name not in taken)
-        return next(free, "")
-
-    def _from_name(self, path: Path) -> Mapping[str, str]:
-        if self.file_name is None:
-            return {}
-        match = self.file_name.search(path.name)
-        if match is None:
-            raise InputError(f"file-name: '{self.file_name.pattern}' does not match '{path.name}'")
-        return match.groupdict()
-
-
-def refuse_unknown(option: str, names: Iterable[str], allowed: Sequence[str]) -> None:
-    """Raise for the first name that is not allowed."""
-    for name in names:
-        if name not in allowed:
-            near = did_you_mean(name, allowed)
-            raise InputError(f"{option}: unknown '{name}'{near}; allowed: {choices(allowed)}")
 
 
 @dataclass(frozen=True)
@@ -211,18 +61,37 @@ class ImportedAnswer:
         return self.question.strip()
 
 
-def needed_text(fields: Fields, what: str) -> str:
-    """A text that must be there; one that shows nothing is a fault."""
-    value = fields.values.get(what)
-    if value is None or (isinstance(value, str) and is_blank(value)):
-        fields.note(what, f"empty; must be the {what}")
-        return ""
-    return fields.written(what)
+def write_answers(
+    paths: Sequence[Path],
+    naming: Naming,
+    questions: Path | None,
+    output: Path,
+    notes: list[str],
+) -> str:
+    """Write a log for each model of the answers in files; returns what was written."""
+    asked = {}
+    if questions is not None:
+        asked = read_questions(questions)
+    answers: dict[tuple[str, str], ImportedAnswer] = {}
+    read = of_all(paths, lambda path: read_answers_file(path, naming, asked, answers, notes))
+    bare = sorted({answer.model for answer in read if "/" not in answer.model})
+    if bare:
+        notes.append(
+            f"{counted(len(bare), 'model')} without a slash, such as {bare[0]}: `inspect score`"
+            " takes only names such as lab/name; --set lab=NAME puts one before all."
+        )
+    samples = samples_by_model(read, sample_ids(read, notes))
+    logs = {
+        model: made_log(ANSWERS_TASK, model, by_id.values(), paths)
+        for model, by_id in samples.items()
+    }
+    write_logs(logs, output)
+    return f"{counted(len(read), 'answer')} of {counted(len(logs), 'model')} in {output}"
 
 
 def read_questions(path: Path) -> dict[str, str]:
     """Read questions by their ids from a file, which may call the question `text`."""
-    file = Naming().read(path, "question")
+    file = Naming().read(path, QUESTION_ALIASES)
     file.require("question_id", "question")
     questions: dict[str, str] = {}
 
@@ -237,17 +106,23 @@ def read_questions(path: Path) -> dict[str, str]:
 
 
 def read_answers_file(
-    path: Path, naming: Naming, questions: Mapping[str, str], notes: list[str]
+    path: Path,
+    naming: Naming,
+    questions: Mapping[str, str],
+    answers: dict[tuple[str, str], ImportedAnswer],
+    notes: list[str],
 ) -> list[ImportedAnswer]:
-    """Read the answers of a file, each once; `questions` are by id, for files without their texts.
+    """Read the answers of a file that are not among `answers`, by question and model, and add them.
+
+    `questions` are by id, for files without their texts.
 
     Raises:
         InputError: If columns are missing, or any row has no question, model or answer as text, or
             another answer of the same model to the same question; once, with counts.
     """
-    file = naming.read(path, "answer")
+    file = naming.read(path, ANSWER_ALIASES)
     file.require("question_id" if questions else "question", "answer", "model")
-    answers: dict[tuple[str, str], ImportedAnswer] = {}
+    before = len(answers)
 
     def build(fields: Fields) -> ImportedAnswer:
         answer = _answer(fields, questions)
@@ -258,7 +133,7 @@ def read_answers_file(
         return answer
 
     read = file.read(build)
-    kept = list(answers.values())
+    kept = list(answers.values())[before:]
     empty = sum(is_blank(answer.text) for answer in kept)
     copies = len(read) - len(kept)
     if empty:
@@ -274,28 +149,83 @@ def read_answers_file(
 
 def _answer(fields: Fields, questions: Mapping[str, str]) -> ImportedAnswer:
     question_id = fields.name("question_id")
+    question = questions.get(question_id, "")
     if not questions:
         question = needed_text(fields, "question")
-    elif question_id in questions:
-        question = questions[question_id]
-    else:
-        question = ""
+    elif not question:
         fields.note("question_id", "is not among --questions")
-    facts = {}
-    for key in _KEPT:
-        if fields.values.get(key):
-            facts[key] = fields.values[key]
+    facts = {key: fields.values[key] for key in KEPT if fields.values.get(key)}
     answer_id = fields.name("answer_id")
     if answer_id:
         facts["answer_id"] = answer_id
     return ImportedAnswer(
         question=question,
         question_id=question_id,
-        model=needed_text(fields, "model").strip(),
+        model=needed_model(fields, "model"),
         text=fields.written("answer"),
         reference=fields.written("reference"),
         facts=facts,
     )
+
+
+class KnownAnswers:
+    """Answers in logs, by which verdicts on them are completed; those of no log know nothing."""
+
+    def __init__(self, logs: Sequence[str], notes: list[str]) -> None:
+        self._answers: dict[tuple[str, str], ImportedAnswer] = {}
+        self._models: set[str] = set()
+        for log in finished_logs(logs, notes, without=ANSWERS_ONLY):
+            for sample in log.samples or []:
+                self._add(sample, log.eval.model)
+
+    def _add(self, sample: EvalSample, model: str) -> None:
+        facts = dict(sample.metadata or {})
+        text = sample.output.completion
+        known = ImportedAnswer(text_of(sample), str(sample.id), model, text, facts=facts)
+        self._answers[str(facts.get("answer_id", "")), ""] = known
+        short = model.rpartition("/")[2]
+        self._models.add(short)
+        for asked in (known.question_id, known.asked):
+            self._answers[asked, short] = known
+            self._answers[asked, model] = known
+
+    @property
+    def _of_others(self) -> str:
+        """What is wrong with a model that gave none of the answers."""
+        return (
+            f"the logs of --answers have no answer of '{{value}}'; they are of"
+            f" {choices(sorted(self._models))}. One name on both sides: import the answers with"
+            " --file-name or --set model=NAME"
+        )
+
+    def of(self, fields: Fields, side: str = "") -> ImportedAnswer | None:
+        """The answer that a row is about, on one `side` (`_a`, `_b`; empty where there is one).
+
+        None, with a fault, if the row does not say, or the logs have no such answer.
+        """
+        answer_id = fields.name(f"answer{side}_id")
+        if self._models and answer_id:
+            known = self._answers.get((answer_id, ""))
+        else:
+            question = fields.name("question")
+            question_id = fields.name("question_id")
+            model = needed_model(fields, f"model{side}")
+            if not (question or question_id):
+                fields.note("question", "empty, and there is no question_id")
+            if not self._models:
+                asked = question or f"question {question_id}"
+                text = fields.written(f"answer{side}")
+                return ImportedAnswer(asked, question_id, model, text)
+            if model.rpartition("/")[2] not in self._models:
+                fields.note(f"model{side}", self._of_others, model)
+            by_text = self._answers.get((question, model))
+            known = by_text or self._answers.get((question_id, model))
+        if known is None and not fields.faults:
+            fields.note("", "the logs of --answers do not have this answer")
+        return known
+
+
+# --- logs ---
 
 
 def sample_ids(answers: Iterable[ImportedAnswer], notes: list[str]) -> dict[str, str]:
@@ -305,55 +235,28 @@ def sample_ids(answers: Iterable[ImportedAnswer], notes: list[str]) -> dict[str,
     first 16 hexadecimal digits of the SHA-256 of the question without edge whitespace.
     """
     pairs = {(one.asked, one.question_id) for one in answers}
-    by_question = Counter(question for question, _ in pairs)
-    by_name = Counter(name for _, name in pairs)
-    if all(name for _, name in pairs):
-        counts = [*by_question.values(), *by_name.values()]
-        if max(counts) == 1:
-            return dict(pairs)
+    ids = dict(pairs)
+    names = set(ids.values())
+    if "" not in names and len(ids) == len(names) == len(pairs):
+        return ids
     if any(name for _, name in pairs):
         notes.append("Ids of the files do not name questions; ids are made from the questions.")
-    return {question: question_sha256(question)[:_ID_DIGITS] for question, _ in pairs}
+    return {question: question_sha256(question)[:_ID_DIGITS] for question in ids}
 
 
-def with_lab(answer: ImportedAnswer, lab: str) -> ImportedAnswer:
-    """An answer whose model has a lab before its name, that of its file if it has one."""
-    if "/" in answer.model:
-        return answer
-    return replace(answer, model=f"{lab}/{answer.model}")
-
-
-def refuse_twice(keys: Iterable[tuple[str, str, str]], what: str) -> None:
-    """Refuse what several files say of one question, model and judge (empty without one)."""
-    twice = [key for key, count in Counter(keys).items() if count > 1]
-    if twice:
-        question, model, judge = twice[0]
-        by = ""
-        if judge:
-            by = f" by {judge}"
-        raise InputError(
-            f"{counted(len(twice), what)} in several files, such as of {model}{by} to"
-            f" '{question[:60]}'; allowed: one"
-        )
-
-
-def answer_logs(
-    answers: Sequence[ImportedAnswer], files: Iterable[Path], notes: list[str]
-) -> list[EvalLog]:
-    """A finished log for each model, with its answers as samples; see `sample_ids`."""
-    ids = sample_ids(answers, notes)
-    by_model: dict[str, list[EvalSample]] = defaultdict(list)
+def samples_by_model(
+    answers: Iterable[ImportedAnswer], ids: Mapping[str, str]
+) -> dict[str, dict[str, EvalSample]]:
+    """The samples of each model's log, by id."""
+    samples: dict[str, dict[str, EvalSample]] = defaultdict(dict)
     for answer in answers:
-        sample = answer_sample(answer, ids[answer.asked])
-        by_model[answer.model].append(sample)
-    sources = sources_of(files)
-    logs = []
-    for name, samples in by_model.items():
-        logs.append(made_log(ANSWERS_TASK, name, samples, sources))
-    return logs
+        sample_id = ids[answer.asked]
+        if sample_id not in samples[answer.model]:
+            samples[answer.model][sample_id] = _sample(answer, sample_id)
+    return samples
 
 
-def answer_sample(answer: ImportedAnswer, sample_id: str) -> EvalSample:
+def _sample(answer: ImportedAnswer, sample_id: str) -> EvalSample:
     """A sample with an answer, as if a model had been asked."""
     reply = ChatMessageAssistant(content=answer.text, source="generate", model=answer.model)
     return EvalSample(
@@ -367,22 +270,15 @@ def answer_sample(answer: ImportedAnswer, sample_id: str) -> EvalSample:
     )
 
 
-def sources_of(files: Iterable[Path]) -> list[dict[str, str]]:
-    """Names and hashes of files, for a log."""
-    return [{"file": path.name, "sha256": sha256_of(path)} for path in files]
-
-
 def made_log(
-    task: str,
-    model: str,
-    samples: Sequence[EvalSample],
-    sources: Sequence[Mapping[str, str]],
-    **facts: Any,
+    task: str, model: str, samples: Collection[EvalSample], files: Iterable[Path], **facts: Any
 ) -> EvalLog:
     """A finished log whose content was imported; the same content has the same id of a run."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
+    sources = [{"file": path.name, "sha256": sha256_of(path)} for path in files]
     known = repr([task, model, [source["sha256"] for source in sources]])
     run = hashlib.sha256(known.encode()).hexdigest()[:22]
+    ids = [sample.id for sample in samples]
     spec = EvalSpec(
         created=now,
         run_id=run,
@@ -391,17 +287,15 @@ def made_log(
         task=task,
         model=model,
         config=EvalConfig(),
-        dataset=EvalDataset(
-            name=IMPORTED, samples=len(samples), sample_ids=[sample.id for sample in samples]
-        ),
-        metadata={IMPORTED: list(sources)},
+        dataset=EvalDataset(name=IMPORTED, samples=len(samples), sample_ids=ids),
+        metadata={IMPORTED: sources},
         **facts,
     )
     stats = EvalStats(started_at=now, completed_at=now)
     return EvalLog(eval=spec, status="success", stats=stats, samples=list(samples))
 
 
-def log_places(names: Sequence[str], output: Path) -> list[Path]:
+def log_places(names: Collection[str], output: Path) -> list[Path]:
     """Where named logs go: into a folder, or the only one to a file `.eval`; none may be there."""
     if output.suffix.lower() == ".eval":
         if len(names) > 1:
@@ -422,9 +316,18 @@ def log_places(names: Sequence[str], output: Path) -> list[Path]:
     return paths
 
 
-def write_logs(logs: Mapping[str, EvalLog], output: Path) -> list[Path]:
-    """Write named logs to their places; none of them if one is there already."""
-    paths = log_places(list(logs), output)
-    for path, log in zip(paths, logs.values(), strict=True):
+def free_place(output: Path, name: str) -> Path:
+    """The place of a further file, which must be free: in the folder of logs, or by a log."""
+    place = output / name
+    if output.suffix.lower() == ".eval":
+        place = output.with_suffix(f".{name}")
+    if place.exists():
+        raise InputError(f"output: there is a file '{place}' already; name another place")
+    return place
+
+
+def write_logs(logs: Mapping[str, EvalLog], output: Path) -> str:
+    """Write named logs, or none if one is there already; returns what was written."""
+    for path, log in zip(log_places(logs.keys(), output), logs.values(), strict=True):
         write_copy(log, path)
-    return paths
+    return f"{counted(len(logs), 'log')} in {output}: {choices(logs)}"
