@@ -16,9 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.sample_efficiency import Workers
-from urs_inspect.importing._answers import KnownAnswers
 from urs_inspect.importing._files import Naming
-from urs_inspect.importing._scores import read_scores_file
+from urs_inspect.importing._scores import Scores, read_scores_file
 from urs_inspect.stats._adjusted_means import RatedScores, powered_means
 from urs_inspect.stats._bootstrap import Estimate, Floats
 from urs_inspect.stats._means import contrast, mean_estimates
@@ -48,10 +47,11 @@ def read_triviaqa(path: Path) -> Verdicts:
     """
     file = Naming().read(path)
     judges = [name for name in file.columns if name not in _NO_JUDGE and _PERSON not in name]
-    scores = read_scores_file(file, judges, _PERSON, KnownAnswers((), []), [])
-    given = {score.key: float(score.value) for score in scores}
-    models = tuple(dict.fromkeys(score.answer.model for score in scores))
-    asked = dict.fromkeys(score.answer.asked for score in scores)
+    scores: Scores = {}
+    read_scores_file(file, judges, _PERSON, {}, scores, [])
+    given = {key: float(value) for key, (_, value) in scores.items()}
+    models = tuple(dict.fromkeys(model for _, model, _ in scores))
+    asked = dict.fromkeys(question for question, _, _ in scores)
     questions = [
         question
         for question in asked

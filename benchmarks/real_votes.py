@@ -25,7 +25,7 @@ from urs_inspect.datasets._collections import fetch_collection
 from urs_inspect.datasets._columns import Preference
 from urs_inspect.discrepancy._ballots import OUTCOMES
 from urs_inspect.discrepancy._judge_prior import JudgePrior
-from urs_inspect.importing._answers import KnownAnswers, read_answers_file, read_questions
+from urs_inspect.importing._answers import read_answers_file, read_questions
 from urs_inspect.importing._files import Naming
 from urs_inspect.importing._pairs import read_pairs_file
 from urs_inspect.stats._adjusted import FEATURES, JudgedBallots, rank_corrected
@@ -108,7 +108,7 @@ def read_vicuna80() -> Vicuna80:
 def _answers(file: Path, questions: Mapping[str, str]) -> dict[tuple[str, int], str]:
     """Answers of a file with the model's name, by model and question."""
     naming = Naming(file_name=re.compile(r"(?P<model>.+)[.]jsonl"))
-    read = read_answers_file(file, naming, questions, [])
+    read = read_answers_file(file, naming, questions, {}, [])
     return {(_model(one.model), int(one.question_id)): one.text for one in read}
 
 
@@ -116,7 +116,7 @@ def _battles(file: Path, judge: str) -> Iterator[Battle]:
     """Verdicts, or votes of people, of a file with the names of both models and the judge."""
     pattern = re.compile(rf"(?P<model_a>.+)-vs-(?P<model_b>.+)-{judge}-reviewer")
     rows = Naming(constants={"judge": judge}, file_name=pattern).read(file)
-    for one in read_pairs_file(rows, _MEANINGS, KnownAnswers((), []), people=judge == "human"):
+    for one in read_pairs_file(rows, _MEANINGS, {}, people=judge == "human"):
         if one.verdict is None:
             continue
         first, second = (_model(answer.model) for answer in one.answers)

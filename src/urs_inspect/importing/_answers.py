@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, EvalStats
-from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
+from inspect_ai.model import ChatMessageUser, ModelOutput
 
 from urs_inspect._util import (
     InputError,
@@ -140,8 +140,7 @@ def read_answers_file(
         notes.append(f"{path}: {counted(empty, 'empty answer')} kept.")
     if copies:
         notes.append(f"{path}: {counted(copies, 'row')} left out, being a copy of an earlier one.")
-    of_long_questions = [answer for answer in kept if len(answer.question) > _LONG]
-    quoting = sum(answer.asked in answer.text for answer in of_long_questions)
+    quoting = sum(len(one.question) > _LONG and one.asked in one.text for one in kept)
     if quoting > len(kept) / 2:
         notes.append(f"{path}: {quoting:,} answers contain their question; is it another column?")
     return kept
@@ -168,61 +167,60 @@ def _answer(fields: Fields, questions: Mapping[str, str]) -> ImportedAnswer:
     )
 
 
-class KnownAnswers:
-    """Answers in logs, by which verdicts on them are completed; those of no log know nothing."""
+Known = Mapping[tuple[str, str], ImportedAnswer]
+"""Answers by question and model, by id of question and model, and by `answer_id` and nothing."""
 
-    def __init__(self, logs: Sequence[str], notes: list[str]) -> None:
-        self._answers: dict[tuple[str, str], ImportedAnswer] = {}
-        self._models: set[str] = set()
-        for log in finished_logs(logs, notes, without=ANSWERS_ONLY):
-            for sample in log.samples or []:
-                self._add(sample, log.eval.model)
 
-    def _add(self, sample: EvalSample, model: str) -> None:
-        facts = dict(sample.metadata or {})
-        text = sample.output.completion
-        known = ImportedAnswer(text_of(sample), str(sample.id), model, text, facts=facts)
-        self._answers[str(facts.get("answer_id", "")), ""] = known
-        short = model.rpartition("/")[2]
-        self._models.add(short)
-        for asked in (known.question_id, known.asked):
-            self._answers[asked, short] = known
-            self._answers[asked, model] = known
+def known_answers(logs: Sequence[str], notes: list[str]) -> Known:
+    """The answers in logs, by which verdicts on them are completed; models without a lab, too."""
+    known: dict[tuple[str, str], ImportedAnswer] = {}
+    for log in finished_logs(logs, notes, without=ANSWERS_ONLY):
+        model = log.eval.model
+        for sample in log.samples or []:
+            facts = dict(sample.metadata or {})
+            text = sample.output.completion
+            answer = ImportedAnswer(text_of(sample), str(sample.id), model, text, facts=facts)
+            known[str(facts.get("answer_id", "")), ""] = answer
+            for asked in (answer.question_id, answer.asked):
+                known[asked, _bare(model)] = answer
+                known[asked, model] = answer
+    return known
 
-    @property
-    def _of_others(self) -> str:
-        """What is wrong with a model that gave none of the answers."""
-        return (
-            f"the logs of --answers have no answer of '{{value}}'; they are of"
-            f" {choices(sorted(self._models))}. One name on both sides: import the answers with"
-            " --file-name or --set model=NAME"
-        )
 
-    def of(self, fields: Fields, side: str = "") -> ImportedAnswer | None:
-        """The answer that a row is about, on one `side` (`_a`, `_b`; empty where there is one).
+def _bare(model: str) -> str:
+    return model.rpartition("/")[2]
 
-        None, with a fault, if the row does not say, or the logs have no such answer.
-        """
-        answer_id = fields.name(f"answer{side}_id")
-        if self._models and answer_id:
-            known = self._answers.get((answer_id, ""))
-        else:
-            question = fields.name("question")
-            question_id = fields.name("question_id")
-            model = needed_model(fields, f"model{side}")
-            if not (question or question_id):
-                fields.note("question", "empty, and there is no question_id")
-            if not self._models:
-                asked = question or f"question {question_id}"
-                text = fields.written(f"answer{side}")
-                return ImportedAnswer(asked, question_id, model, text)
-            if model.rpartition("/")[2] not in self._models:
-                fields.note(f"model{side}", self._of_others, model)
-            by_text = self._answers.get((question, model))
-            known = by_text or self._answers.get((question_id, model))
-        if known is None and not fields.faults:
-            fields.note("", "the logs of --answers do not have this answer")
-        return known
+
+def answer_of(fields: Fields, known: Known, side: str = "") -> ImportedAnswer | None:
+    """The answer that a row is about, on one `side` (`_a`, `_b`; empty where there is one).
+
+    None, with a fault, if the row does not say, or there are known answers and not this one.
+    """
+    answer_id = fields.name(f"answer{side}_id")
+    if known and answer_id:
+        found = known.get((answer_id, ""))
+    else:
+        question = fields.name("question")
+        question_id = fields.name("question_id")
+        model = needed_model(fields, f"model{side}")
+        if not (question or question_id):
+            fields.note("question", "empty, and there is no question_id")
+        if not known:
+            asked = question or f"question {question_id}"
+            return ImportedAnswer(asked, question_id, model, fields.written(f"answer{side}"))
+        found = known.get((question, model)) or known.get((question_id, model))
+        if found is None:
+            models = sorted({_bare(name) for _, name in known if name})
+            if _bare(model) not in models:
+                others = (
+                    f"the logs of --answers have no answer of '{{value}}'; they are of"
+                    f" {choices(models)}. One name on both sides: import the answers with"
+                    " --file-name or --set model=NAME"
+                )
+                fields.note(f"model{side}", others, model)
+    if found is None and not fields.faults:
+        fields.note("", "the logs of --answers do not have this answer")
+    return found
 
 
 # --- logs ---
@@ -258,14 +256,14 @@ def samples_by_model(
 
 def _sample(answer: ImportedAnswer, sample_id: str) -> EvalSample:
     """A sample with an answer, as if a model had been asked."""
-    reply = ChatMessageAssistant(content=answer.text, source="generate", model=answer.model)
+    output = ModelOutput.from_content(answer.model, answer.text)
     return EvalSample(
         id=sample_id,
         epoch=1,
         input=answer.question,
         target=answer.reference,
-        messages=[ChatMessageUser(content=answer.question, source="input"), reply],
-        output=ModelOutput.from_message(reply).model_copy(update={"model": answer.model}),
+        messages=[ChatMessageUser(content=answer.question, source="input"), output.message],
+        output=output,
         metadata=dict(answer.facts),
     )
 

@@ -12,9 +12,6 @@ from urs_inspect.importing._files import ALIASES, Naming, of_all, refuse_unknown
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FILES = click.argument("files", nargs=-1, required=True, type=_FILE)
-_JUDGES = "judges"
-_VERDICTS = "verdicts"
-"""Keys of --columns beside the names of columns: columns of judges, and what verdicts mean."""
 _OUTPUT = click.option(
     "-o",
     "--output",
@@ -125,22 +122,23 @@ def verdicts(
     these. With --columns '{label: COLUMN}' people's labels in this column go to labels.csv, for
     `compare --human`.
     """
-    from urs_inspect.importing._answers import KnownAnswers
-    from urs_inspect.importing._pairs import write_pairs, write_votes
+    from urs_inspect.importing._answers import known_answers
+    from urs_inspect.importing._pairs import write_verdicts
     from urs_inspect.importing._scores import write_scores
 
     names = _mapping(columns)
-    refuse_unknown("columns", map(str, names), (*ALIASES, _JUDGES, _VERDICTS))
-    judges = _judges(names.pop(_JUDGES, None))
-    given_meanings = names.pop(_VERDICTS, None)
+    refuse_unknown("columns", names, (*ALIASES, "judges", "verdicts"))
+    judges = names.pop("judges", [])
+    if not isinstance(judges, list):
+        raise InputError(f"columns: judges: must be a list such as [GPT-4, Llama3], got {judges}")
     meanings: dict[str, Preference | None] = {}
-    if given_meanings is not None:
-        meanings, problems = label_meanings(given_meanings, f"columns: {_VERDICTS}")
+    if "verdicts" in names:
+        meanings, problems = label_meanings(names.pop("verdicts"), "columns: verdicts")
         if problems:
             raise InputError("\n".join(problems))
     naming = _naming(names, constants, file_name)
     notes: list[str] = []
-    known = KnownAnswers(answer_logs, notes)
+    known = known_answers(answer_logs, notes)
     read = of_all(files, lambda path: [naming.read(path)])
     are_pairs = all(file.has("model_b") or file.has("answer_b_id") for file in read)
     if are_pairs and judges:
@@ -153,17 +151,15 @@ def verdicts(
             "people, and columns: verdicts: only of pairs; not all FILES have model_a and model_b,"
             " which --columns, --set or --file-name can name"
         )
-    if not are_pairs:
-        label = naming.columns.get("label")
-        written = write_scores(read, judges, label, known, output, notes)
-    elif people:
-        written = write_votes(read, meanings, known, output, notes)
+    if are_pairs:
+        written = write_verdicts(read, meanings, known, people, output, notes)
     else:
-        written = write_pairs(read, meanings, known, output, notes)
+        label = naming.columns.get("label")
+        written = write_scores(read, list(map(str, judges)), label, known, output, notes)
     _say(notes, written)
 
 
-def _naming(columns: dict[Any, Any], constants: tuple[str, ...], file_name: str | None) -> Naming:
+def _naming(columns: dict[str, Any], constants: tuple[str, ...], file_name: str | None) -> Naming:
     """How files are read, by three options."""
     common: dict[str, str] = {}
     for text in constants:
@@ -182,26 +178,17 @@ def _naming(columns: dict[Any, Any], constants: tuple[str, ...], file_name: str 
     for key, column in columns.items():
         if isinstance(column, (dict, list)):
             raise InputError(f"columns: {key}: must be the name of a column, got {column}")
-    return Naming({str(key): str(column) for key, column in columns.items()}, common, pattern)
+    return Naming({key: str(column) for key, column in columns.items()}, common, pattern)
 
 
-def _judges(given: object) -> list[str]:
-    """The columns with the scores of a judge each."""
-    if given is None:
-        return []
-    if not isinstance(given, list) or not given:
-        raise InputError(f"columns: {_JUDGES}: must be a list such as [GPT-4, Llama3], got {given}")
-    return [str(name) for name in given]
-
-
-def _mapping(given: str | None) -> dict[Any, Any]:
+def _mapping(given: str | None) -> dict[str, Any]:
     """What --columns says in YAML, or in a file of YAML; empty without it."""
     if given is None:
         return {}
     mapping = read_yaml_or_file(given, "columns")
     if not isinstance(mapping, dict):
         raise InputError(f"columns: must be a mapping such as {{name: value}}, got '{given}'")
-    return mapping
+    return {str(key): value for key, value in mapping.items()}
 
 
 def _say(notes: list[str], written: str) -> None:

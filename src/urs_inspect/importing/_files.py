@@ -10,7 +10,9 @@ from urs_inspect._util import InputError, choices, did_you_mean, is_blank
 from urs_inspect.datasets._columns import columns_of, plain_name
 from urs_inspect.datasets._rows import FaultyRow, Fields, Row, read_table, refuse, told_once
 
-ALIASES: dict[str, tuple[str, ...]] = {
+Aliases = Mapping[str, tuple[str, ...]]
+"""What is read, and the names that its column may have without a mapping, the first one first."""
+ALIASES: Aliases = {
     "question": ("question", "prompt", "instruction", "input"),
     "answer": ("answer", "output", "response", "generation", "completion"),
     "model": ("model", "generator", "model_id"),
@@ -19,8 +21,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "reference": ("reference", "reference_answer", "references", "target"),
     "model_a": ("model_a", "model_1", "generator_1"),
     "model_b": ("model_b", "model_2", "generator_2"),
-    "answer_a": ("answer_a", "response_a", "response_1", "response1", "output_1"),
-    "answer_b": ("answer_b", "response_b", "response_2", "response2", "output_2"),
+    "answer_a": ("answer_a", "response_a", "response_1", "output_1"),
+    "answer_b": ("answer_b", "response_b", "response_2", "output_2"),
     "answer_a_id": ("answer_a_id", "answer1_id"),
     "answer_b_id": ("answer_b_id", "answer2_id"),
     "first": ("first", "first_shown", "order"),
@@ -30,9 +32,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "label": ("label",),
     "reason": ("reason", "explanation", "text"),
 }
-"""What is read, and the names that its column may have without a mapping, the first one first."""
-ANSWER_ALIASES = ALIASES | {"answer": (*ALIASES["answer"], "text")}
-QUESTION_ALIASES = ALIASES | {"question": (*ALIASES["question"], "text")}
+ANSWER_ALIASES: Aliases = {**ALIASES, "answer": (*ALIASES["answer"], "text")}
+QUESTION_ALIASES: Aliases = {**ALIASES, "question": (*ALIASES["question"], "text")}
 """What a column `text` holds in files of answers and of questions."""
 
 KEPT = ("intent", "language", "scenario", "category", "group")
@@ -50,7 +51,7 @@ class ImportedFile:
 
     path: Path
     rows: Sequence[Row]
-    aliases: Mapping[str, tuple[str, ...]]
+    aliases: Aliases
     names: Mapping[str, str]  # what is read -> its column, where there is one
     common: Mapping[str, str]  # what is read -> value of all rows
 
@@ -72,10 +73,6 @@ class ImportedFile:
                 f"{self.path}: no column for the {choices(missing)} (allowed: {names}); there are:"
                 f" {choices(self.columns)}. --columns names others, --set gives all rows one value"
             )
-
-    def require_columns(self, names: Iterable[str]) -> None:
-        """Refuse the file if it lacks a column that --columns names."""
-        refuse_unknown(f"{self.path}: columns", names, self.columns)
 
     def read(self, build: Callable[[Fields], _Read | None]) -> list[_Read]:
         """What `build` makes of the rows, None left out.
@@ -115,7 +112,7 @@ class Naming:
         if self.file_name:
             refuse_unknown("file-name", self.file_name.groupindex, VALUES)
 
-    def read(self, path: Path, aliases: Mapping[str, tuple[str, ...]] = ALIASES) -> ImportedFile:
+    def read(self, path: Path, aliases: Aliases = ALIASES) -> ImportedFile:
         """Read a .csv, .json or .jsonl file in UTF-8."""
         rows, errors = read_table(path, ())
         refuse(errors)
@@ -123,11 +120,8 @@ class Naming:
             raise InputError(f"{path}: no rows")
         return self.of_rows(path, rows, aliases)
 
-    def of_rows(
-        self, path: Path, rows: Sequence[Row], aliases: Mapping[str, tuple[str, ...]] = ALIASES
-    ) -> ImportedFile:
+    def of_rows(self, path: Path, rows: Sequence[Row], aliases: Aliases = ALIASES) -> ImportedFile:
         """The rows of a file under the names of aliases, or what differs in case and signs only."""
-        names = dict(self.columns)
         common = dict(self.constants)
         if self.file_name:
             match = self.file_name.search(path.name)
@@ -135,16 +129,16 @@ class Naming:
                 pattern = self.file_name.pattern
                 raise InputError(f"file-name: '{pattern}' does not match '{path.name}'")
             common |= match.groupdict()
-        file = ImportedFile(path, rows, aliases, names, common)
-        file.require_columns(names.values())
-        free = [column for column in file.columns if column not in names.values()]
-        plain = {plain_name(column): column for column in free}
+        present = columns_of(rows)
+        names = dict(self.columns)
+        refuse_unknown(f"{path}: columns", names.values(), present)
+        free = {name: name for name in present if name not in names.values()}
+        plain = {plain_name(name): name for name in free}
         for what, known in aliases.items():
-            found = [name for name in known if name in free]
-            found += [plain[name] for name in map(plain_name, known) if name in plain]
+            found = [*filter(free.get, known), *filter(plain.get, map(plain_name, known))]
             if found:
-                names.setdefault(what, found[0])
-        return file
+                names.setdefault(what, {**plain, **free}[found[0]])
+        return ImportedFile(path, rows, aliases, names, common)
 
 
 def refuse_unknown(option: str, names: Iterable[str], allowed: Iterable[str]) -> None:
@@ -181,7 +175,7 @@ def needed_model(fields: Fields, what: str) -> str:
 def needed_text(fields: Fields, what: str) -> str:
     """A text that must be there; one that shows nothing is a fault."""
     value = fields.values.get(what)
-    if value is None or (isinstance(value, str) and is_blank(value)):
+    if value is None or is_blank(str(value)):
         fields.note(what, f"empty; must be the {what}")
         return ""
     return fields.written(what)

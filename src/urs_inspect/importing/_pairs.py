@@ -1,8 +1,8 @@
 """Logs of verdicts on pairs that judges, or people, gave already."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.importing._answers import (
     ImportedAnswer,
-    KnownAnswers,
+    Known,
+    answer_of,
     free_place,
     log_places,
     made_log,
@@ -40,7 +41,7 @@ VERDICTS: Mapping[str, Preference] = {
 }  # fmt: skip
 """What a verdict may be, in any case -> the better answer; the name of a model is another."""
 _SHOWN_FIRST: Mapping[str, First] = {"a": "a", "ab": "a", "1": "a", "b": "b", "ba": "b", "2": "b"}
-_OTHER: Mapping[str | None, Any] = {"a": "b", "b": "a", "tie": "tie", None: None}
+_OTHER: Mapping[str | None, Any] = {"a": "b", "b": "a", "tie": "tie"}
 
 Meanings = Mapping[str, Preference | None]
 """What verdicts mean beside `VERDICTS`, by `label_key`; None is no verdict."""
@@ -48,7 +49,10 @@ Meanings = Mapping[str, Preference | None]
 
 @dataclass(frozen=True)
 class ImportedVerdict:
-    """What a judge, or a person, said of two answers, a and b."""
+    """What a judge, or a person, said of two answers, a and b.
+
+    The name of the model of a sorts first, as in a `Ballot`.
+    """
 
     answers: tuple[ImportedAnswer, ImportedAnswer]
     first: First  # which answer was shown first
@@ -58,52 +62,42 @@ class ImportedVerdict:
     reason: str
     file: str  # where it stands
 
-    def in_order(self) -> "ImportedVerdict":
-        """The same with a as the answer of the model whose name sorts first, as in a `Ballot`."""
-        if self.answers[0].model < self.answers[1].model:
-            return self
-        return replace(
-            self,
-            answers=self.answers[::-1],
-            first=_OTHER[self.first],
-            verdict=_OTHER[self.verdict],
-            label=_OTHER[self.label],
-        )
-
 
 Pairs = Mapping[str, tuple[Ballot, list[ImportedVerdict]]]
 """Id of a pair -> the pair, and what was said of it."""
 
 
 def read_pairs_file(
-    file: ImportedFile, meanings: Meanings, known: KnownAnswers, people: bool = False
+    file: ImportedFile, meanings: Meanings, known: Known, people: bool = False
 ) -> list[ImportedVerdict]:
     """Read what judges said of pairs of answers; the answer named first was shown first, unless a
     column `first` says b or ba.
 
     `people` need no name.
     """
-    file.require("verdict")
+    needed = ["verdict"]
     if not people:
-        file.require("judge")
+        needed.insert(0, "judge")
+    file.require(*needed)
 
     def build(fields: Fields) -> ImportedVerdict | None:
-        first = known.of(fields, "_a")
-        second = known.of(fields, "_b")
-        if first is None or second is None:
+        a = answer_of(fields, known, "_a")
+        b = answer_of(fields, known, "_b")
+        if a is None or b is None:
             return None
-        if first.model == second.model:
+        if a.model == b.model:
             fields.note("", "compares a model with itself")
-        one = ImportedVerdict(
-            answers=(first, second),
-            first="a" if fields.blank("first") else fields.label("first", _SHOWN_FIRST),
-            judge=fields.name("judge") if people else needed_text(fields, "judge").strip(),
-            verdict=_better(fields, "verdict", meanings),
-            label=_better(fields, "label", meanings),
-            reason=fields.written("reason"),
-            file=str(file.path),
-        )
-        return one.in_order()
+        first: First = "a"
+        if not fields.blank("first"):
+            first = fields.label("first", _SHOWN_FIRST)
+        verdict = _better(fields, "verdict", meanings)
+        label = _better(fields, "label", meanings)
+        if a.model > b.model:
+            a, b = b, a
+            first, verdict, label = map(_OTHER.get, (first, verdict, label))
+        judge = fields.name("judge") if people else needed_text(fields, "judge").strip()
+        reason = fields.written("reason")
+        return ImportedVerdict((a, b), first, judge, verdict, label, reason, str(file.path))
 
     return file.read(build)
 
@@ -116,9 +110,7 @@ def _better(fields: Fields, column: str, meanings: Meanings) -> Preference | Non
     key = label_key(value)
     if key in meanings:
         return meanings[key]
-    model_b = fields.name("model_b")
-    model_a = fields.name("model_a")
-    models: Mapping[str, Preference] = {model_b: "b", model_a: "a"}
+    models: Meanings = {fields.name("model_b"): "b", fields.name("model_a"): "a"}
     better = models.get(str(value).strip()) or VERDICTS.get(key)
     if better is None:
         allowed = f"allowed: {choices(VERDICTS)}, the name of a model"
@@ -165,54 +157,52 @@ def _compared(ballot: Ballot, given: Iterable[ImportedVerdict]) -> EvalSample:
     )
 
 
-# --- judges ---
-
-
-def write_pairs(
+def write_verdicts(
     files: Sequence[ImportedFile],
     meanings: Meanings,
-    known: KnownAnswers,
+    known: Known,
+    people: bool,
     output: Path,
     notes: list[str],
 ) -> str:
-    """Write a log of `mad` for each judge of pairs, with both orders of a pair in one sample.
-
-    Where the files have labels also a log of labelled pairs, as `judge_pairwise` makes them.
-    Returns what was written.
+    """Write logs of verdicts on pairs, of judges or `people`; returns what was written.
 
     Raises:
-        InputError: If a judge said two things of the same pair in the same order, or a pair has two
-            labels.
+        InputError: If two things are said where there must be one: two verdicts of a judge on a
+            pair in the same order, two votes of a person on it, or two labels of it.
     """
-    verdicts = of_all(files, lambda file: read_pairs_file(file, meanings, known))
+    paths = [file.path for file in files]
+    if people:
+        _refuse_copies(paths)
+    verdicts = of_all(files, lambda file: read_pairs_file(file, meanings, known, people))
     ids = sample_ids([one.answers[0] for one in verdicts], notes)
     pairs = pairs_of(verdicts, ids)
+    if people:
+        return _write_votes(pairs, paths, output, notes)
     labels = {name: {one.label for one in said} - {None} for name, (_, said) in pairs.items()}
-    _refuse(
-        [name for name, found in labels.items() if len(found) > 1],
-        pairs,
-        "two labels",
-        "one label of a pair, in all of its rows",
-    )
-    by_judge: dict[str, list[ImportedVerdict]] = defaultdict(list)
-    for one in verdicts:
-        by_judge[one.judge].append(one)
-    paths = [file.path for file in files]
+    twice = [name for name, found in labels.items() if len(found) > 1]
+    _refuse(twice, pairs, "two labels", "one label of a pair, in all of its rows")
     logs: dict[str, EvalLog] = {}
-    for judge, given in by_judge.items():
+    for judge in dict.fromkeys(one.judge for one in verdicts):
+        given = [one for one in verdicts if one.judge == judge]
         logs |= _logs_of_judge(judge, pairs_of(given, ids), paths, notes)
     return write_logs(logs, output)
+
+
+# --- judges ---
 
 
 def _logs_of_judge(
     judge: str, pairs: Pairs, files: Sequence[Path], notes: list[str]
 ) -> dict[str, EvalLog]:
-    """The log of `mad`, and that of labelled pairs if there are any."""
+    """A log of `mad` with both orders of a pair in one sample; where the files have labels also
+    one of labelled pairs, as `judge_pairwise` makes them.
+    """
     samples = {name: _compared(ballot, said) for name, (ballot, said) in pairs.items()}
     orders = {name: {one.first for one in said} for name, (_, said) in pairs.items()}
-    replies = {name: sample.store[REPLIES] for name, sample in samples.items()}
+    twice = [name for name in pairs if len(samples[name].store[REPLIES]) > len(orders[name])]
     _refuse(
-        [name for name, found in orders.items() if len(replies[name]) > len(found)],
+        twice,
         pairs,
         f"two verdicts of {judge} in the same order",
         "one in each order, in all of FILES; votes of people, several on a pair, need --people",
@@ -249,43 +239,29 @@ def _labelled(pairs: Pairs, samples: Mapping[str, EvalSample]) -> list[EvalSampl
     """The samples of pairs with a label, as `judge_pairwise` makes them."""
     labelled: list[EvalSample] = []
     for name, (ballot, given) in pairs.items():
-        one = next((one for one in given if one.label), None)
-        if one is None:
+        label = next((one.label for one in given if one.label), None)
+        if label is None:
             continue
         metadata: dict[str, Any] = {
-            "group": str(one.answers[0].facts.get("group", "")),
+            "group": str(given[0].answers[0].facts.get("group", "")),
             "prompt": ballot.instruction,
             "response_a": ballot.response_a,
             "response_b": ballot.response_b,
-            "label": one.label,
+            "label": label,
             "dimensions": {},
         }
-        labelled.append(
-            samples[name].model_copy(update={"target": one.label, "metadata": metadata})
-        )
+        labelled.append(samples[name].model_copy(update={"target": label, "metadata": metadata}))
     return labelled
 
 
 # --- people ---
 
 
-def write_votes(
-    files: Sequence[ImportedFile],
-    meanings: Meanings,
-    known: KnownAnswers,
-    output: Path,
-    notes: list[str],
-) -> str:
-    """Write a log of `mad` whose pairs people decided, and a file of their votes; returns what was
-    written.
-    """
-    paths = [file.path for file in files]
-    _refuse_copies(paths)
-    verdicts = of_all(files, lambda file: read_pairs_file(file, meanings, known, people=True))
-    ids = sample_ids([one.answers[0] for one in verdicts], notes)
-    pairs = pairs_of(verdicts, ids)
+def _write_votes(pairs: Pairs, paths: Sequence[Path], output: Path, notes: list[str]) -> str:
+    """Write a log of `mad` whose pairs people decided, and a file of their votes."""
     votes = _ballot_votes(pairs)
-    if blank := len(verdicts) - len(votes):
+    blank = sum(len(said) for _, said in pairs.values()) - len(votes)
+    if blank:
         notes.append(f"{counted(blank, 'blank vote')}, left out.")
     [place] = log_places(["people"], output)
     file_of_votes = free_place(output, "votes.jsonl")

@@ -17,16 +17,17 @@ from urs_inspect.importing._pairs import VERDICTS
 from urs_inspect.importing._scores import score_in
 
 _UNKNOWN = '"?"'
-_PLACEHOLDERS = {
-    "QUESTIONS": "a file of question_id and question",
-    "ANSWERS": "the logs that `urs-inspect import answers` wrote",
-    "NAME": "a name",
-    _UNKNOWN: "a, b, tie or none",
+_OPTIONS = {
+    "--questions QUESTIONS": "QUESTIONS (a file of question_id and question)",
+    "--answers ANSWERS": "ANSWERS (the logs that `urs-inspect import answers` wrote)",
+    "--set judge=NAME": "NAME (a name)",
+    "--set model=NAME": "NAME (a name)",
 }
-"""What stands in a command where only a person knows -> what to write there."""
+"""Options with what only a person knows -> what to write there."""
 _BETWEEN = "-vs-"
 _START = re.compile(r"(answer|response|output|model)s?[_-]")
 _PERSON = re.compile(r"(?<![a-z])(human|people|person)s?(?![a-z])", re.IGNORECASE)
+_BY_PERSON = re.compile(f"[-_]{_PERSON.pattern}", re.IGNORECASE)
 _NO_SCORE = re.compile(
     r"(^|_)(id|index|rank|epoch|seed|turn)$|len|token|time|price|cost|confidence", re.IGNORECASE
 )
@@ -39,31 +40,26 @@ def importable(path: Path, rows: Sequence[Row]) -> Importable | None:
     Raises:
         InputError: If it holds answers of which some cannot be read.
     """
-    file = Naming().of_rows(path, rows)
-    if not _asked(file):
+    file = Naming().of_rows(path, rows, ANSWER_ALIASES)
+    if not (file.has("question") or file.has("question_id")):
         return None
-    return _pairs(file) or _scores(file) or _answers(Naming().of_rows(path, rows, ANSWER_ALIASES))
-
-
-def _asked(file: ImportedFile) -> str:
-    """What says which question it is; empty if nothing does."""
-    return next(filter(file.has, ("question", "question_id")), "")
+    return _pairs(file) or _scores(file) or _answers(file)
 
 
 def _different(file: ImportedFile, *what: str) -> list[str]:
-    """Different values of some columns, as texts."""
-    values = [row.values.get(file.names[name]) for name in what for row in file.rows]
+    """Different values of some columns, as texts; none of a column that is not there."""
+    names = [file.names[name] for name in what if file.has(name)]
+    values = [row.values.get(name) for name in names for row in file.rows]
     return sorted({str(value) for value in values if value not in (None, "")})
 
 
 def _contents(file: ImportedFile, *models: str) -> dict[str, Any]:
     """How many rows and questions there are, and models where columns name them."""
-    counts: dict[str, Any] = {
-        "entries": len(file.rows),
-        "questions": len(_different(file, _asked(file))),
-    }
-    if models:
-        counts["models"] = len(_different(file, *models))
+    questions = _different(file, "question") or _different(file, "question_id")
+    counts: dict[str, Any] = {"entries": len(file.rows), "questions": len(questions)}
+    names = _different(file, *models)
+    if names:
+        counts["models"] = len(names)
     return counts
 
 
@@ -72,22 +68,20 @@ def _found(
     kind: str,
     contents: Mapping[str, Any],
     columns: Mapping[str, Any],
-    options: Sequence[str],
+    options: list[str],
 ) -> Importable:
     """What a file holds, with the command that takes it."""
     verb = "verdicts"
     if kind == "answers":
         verb = "answers"
-    parts = ["urs-inspect import", verb, shlex.quote(str(file.path))]
-    written = " ".join(options)
+    words = [_OPTIONS[option] for option in options if option in _OPTIONS]
     if columns:
         mapping = in_one_line(columns)
-        parts.append(f"--columns {shlex.quote(mapping)}")
+        options.insert(0, f"--columns {shlex.quote(mapping)}")
         if _UNKNOWN in mapping:
-            written += _UNKNOWN
-    command = " ".join([*parts, *options, f"-o {verb}/"])
-    advice = f"`{command}` makes logs of it"
-    words = [f"{word} ({meaning})" for word, meaning in _PLACEHOLDERS.items() if word in written]
+            words.append(f"{_UNKNOWN} (a, b, tie or none)")
+    command = ["urs-inspect import", verb, shlex.quote(str(file.path)), *options, f"-o {verb}/"]
+    advice = f"`{' '.join(command)}` makes logs of it"
     if words:
         advice += f"; fill in {choices(words)}"
     judged = verb == "verdicts" and file.has("judge")
@@ -100,20 +94,21 @@ def _found(
 def _pairs(file: ImportedFile) -> Importable | None:
     """Verdicts of a judge, or votes of people, on pairs."""
     pattern = _name_pattern(file.path)
-    sides = next((pair for pair in _SIDES if file.has(*pair)), ())
-    if not file.has("verdict") or not (sides or pattern):
+    has_ids = file.has("answer_a_id", "answer_b_id")
+    has_sides = has_ids or file.has(*_MODELS)
+    if not file.has("verdict") or not (has_sides or pattern):
         return None
     given = Counter(label_key(row.values.get(file.names["verdict"])) for row in file.rows)
     given.pop("", None)
-    models = map(label_key, _different(file, *filter(file.has, _MODELS)))
+    models = map(label_key, _different(file, *_MODELS))
     unknown = sorted(given.keys() - {*VERDICTS, *models})
     weighted = any("." in key for key in unknown)
     if weighted or len(unknown) > _MOST_VALUES:
         return None
     kind = "verdicts"
     options = []
-    contents = _contents(file, *(sides if sides == _MODELS else ()))
-    if not sides:
+    contents = _contents(file, *_MODELS)
+    if not has_sides:
         options.append(f"--file-name {shlex.quote(pattern)}")
     if file.has("judge"):
         contents["judges"] = choices(_different(file, "judge"))
@@ -122,7 +117,7 @@ def _pairs(file: ImportedFile) -> Importable | None:
         options.append("--people")
     else:
         options.append("--set judge=NAME")
-    if sides == _IDS or not file.has("question"):
+    if has_ids or not file.has("question"):
         options.append("--answers ANSWERS")
     contents["verdict"] = dict(sorted(given.items()))
     columns = {}
@@ -132,8 +127,6 @@ def _pairs(file: ImportedFile) -> Importable | None:
 
 
 _MODELS = ("model_a", "model_b")
-_IDS = ("answer_a_id", "answer_b_id")
-_SIDES = (_IDS, _MODELS)
 
 
 def _name_pattern(path: Path) -> str:
@@ -145,10 +138,10 @@ def _name_pattern(path: Path) -> str:
     before = ""
     if start and second.startswith(start[0]):
         before = start[0]
-    person = _PERSON.search(second)
     end = re.escape(path.suffix)
-    if person and second[person.start() - 1] in "-_":
-        end = second[person.start() - 1 : person.end()]
+    person = _BY_PERSON.search(second)
+    if person:
+        end = person[0]
     return f"{before}(?P<model_a>.+){_BETWEEN}{before}(?P<model_b>.+){end}"
 
 
@@ -157,9 +150,9 @@ def _meaning(key: str, given: set[str]) -> str:
     numbers = given - {"-1"}
     if key == "-1":
         return "none"  # FastChat's mark of a reply that it could not read
-    if key == "3" and numbers <= {"1", "2", "3"}:
-        return "tie"
-    if key == "0" and numbers == {"0", "1", "2"}:  # beside 1 alone it may be the second answer
+    # 0 beside 1 alone may be the second answer
+    ties = {"3": numbers <= {"1", "2", "3"}, "0": numbers == {"0", "1", "2"}}
+    if ties.get(key):
         return "tie"
     return guess_meaning(key)
 
@@ -209,10 +202,10 @@ def _scored_columns(file: ImportedFile) -> Iterator[str]:
 
 def _answers(file: ImportedFile) -> Importable | None:
     """Answers of models; a file of questions with `answer` and no model may be anything."""
-    by_model = file.has("model")
+    models = _different(file, "model")
     if not file.has("answer"):
         return None
-    if not by_model and file.names["answer"] in ("answer", "text"):
+    if not models and file.names["answer"] in ("answer", "text"):
         return None
     constants = {}
     asked = {}
@@ -220,7 +213,7 @@ def _answers(file: ImportedFile) -> Importable | None:
     if not file.has("question"):
         asked = {name: name for name in _different(file, "question_id")}
         options.append("--questions QUESTIONS")
-    if not by_model:
+    if not file.has("model"):
         constants["model"] = "NAME"
         options.append("--set model=NAME")
     read = read_answers_file(file.path, Naming(constants=constants), asked, {}, [])
@@ -228,6 +221,6 @@ def _answers(file: ImportedFile) -> Importable | None:
         "answers": len(read),
         "questions": len({one.asked for one in read}),
     }
-    if by_model:
-        contents["models"] = choices(_different(file, "model"))
+    if models:
+        contents["models"] = choices(models)
     return _found(file, "answers", contents, {}, options)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -13,14 +12,15 @@ from urs_inspect._util import choices, counted, write_new_file
 from urs_inspect.datasets._rows import Fields, shown
 from urs_inspect.importing._answers import (
     ImportedAnswer,
-    KnownAnswers,
+    Known,
+    answer_of,
     free_place,
     made_log,
     sample_ids,
     samples_by_model,
     write_logs,
 )
-from urs_inspect.importing._files import ImportedFile, needed_text, of_all
+from urs_inspect.importing._files import ImportedFile, needed_text, of_all, refuse_unknown
 from urs_inspect.logs._scores import TEXTS, number
 from urs_inspect.scorers._metrics import mean
 
@@ -28,24 +28,16 @@ SCORES_TASK = "imported_scores"
 _LETTERS = ("C", "P", "I", "N")
 
 
-@dataclass(frozen=True)
-class ImportedScore:
-    """What a judge gave an answer; also a person's label, which has no judge."""
-
-    answer: ImportedAnswer
-    judge: str
-    value: bool | float | str
-
-
-Scores = dict[tuple[str, str, str], ImportedScore]
-"""Question, model and judge -> score."""
+Value = bool | float | str
+Scores = dict[tuple[str, str, str], tuple[ImportedAnswer, Value]]
+"""Question, model and judge -> the answer, and what the judge gave it; also people's labels."""
 
 
 def write_scores(
     files: Sequence[ImportedFile],
     judges: Sequence[str],
     label: str | None,
-    known: KnownAnswers,
+    known: Known,
     output: Path,
     notes: list[str],
 ) -> str:
@@ -54,11 +46,11 @@ def write_scores(
     """
     read: Scores = {}
     of_all(files, lambda file: read_scores_file(file, judges, label, known, read, notes))
-    ids = sample_ids([score.answer for score in read.values()], notes)
-    scores = [score for score in read.values() if score.judge != label]
+    ids = sample_ids([answer for answer, _ in read.values()], notes)
+    scores = {key: score for key, score in read.items() if key[-1] != label}
     labels = [
-        (ids[asked], model, score.value)
-        for (asked, model, judge), score in read.items()
+        (ids[asked], model, value)
+        for (asked, model, judge), (_, value) in read.items()
         if judge == label
     ]
     if labels:
@@ -75,7 +67,7 @@ def read_scores_file(
     file: ImportedFile,
     judges: Sequence[str],
     label: str | None,
-    known: KnownAnswers,
+    known: Known,
     scores: Scores,
     notes: list[str],
 ) -> list[ImportedAnswer]:
@@ -92,7 +84,7 @@ def read_scores_file(
     columns = list(judges)
     if label:
         columns.append(label)
-    file.require_columns(columns)
+    refuse_unknown(f"{file.path}: columns", columns, file.columns)
 
     def build(fields: Fields) -> ImportedAnswer | None:
         given = {name: score_in(fields, name) for name in columns}
@@ -102,12 +94,13 @@ def read_scores_file(
         values = {judge: value for judge, value in given.items() if value is not None}
         answer = None
         if values:
-            answer = known.of(fields)
+            answer = answer_of(fields, known)
         if answer is None:
             return None
         for judge, value in values.items():
             key = (answer.asked, answer.model, judge)
-            if scores.setdefault(key, ImportedScore(answer, judge, value)).value != value:
+            _, first = scores.setdefault(key, (answer, value))
+            if first != value:
                 fields.note("", "another score of the same judge for an answer")
         return answer
 
@@ -118,37 +111,35 @@ def read_scores_file(
     return scored
 
 
-def score_in(fields: Fields, column: str) -> bool | float | str | None:
+def score_in(fields: Fields, column: str) -> Value | None:
     """A score as the log has it: a letter, a boolean or a number; None without one."""
     if fields.blank(column):
         return None
     value = fields.values[column]
-    if isinstance(value, str):
-        value = value.strip()
-    read = number(value)
+    text = str(value).strip()
+    read = number(text)
     if math.isnan(read):
         return None
     if math.isinf(read):
         allowed = f"allowed: {choices(TEXTS)}, finite numbers"
         fields.note(column, f"{{value}} is no score; {allowed}", shown(value))
         return None
-    if value in _LETTERS:
-        return str(value)
-    if isinstance(value, bool) or str(value).lower() in TEXTS:
+    if text in _LETTERS:
+        return text
+    if text.lower() in TEXTS:
         return bool(read)
     return read
 
 
-def score_logs(
-    scores: Sequence[ImportedScore], ids: Mapping[str, str], files: Sequence[Path]
-) -> dict[str, EvalLog]:
+def score_logs(scores: Scores, ids: Mapping[str, str], files: Sequence[Path]) -> dict[str, EvalLog]:
     """A finished log for each model, in which each judge is a scorer of the judge's name."""
-    samples = samples_by_model((one.answer for one in scores), ids)
-    for one in scores:
-        sample = samples[one.answer.model][ids[one.answer.asked]]
-        before = sample.scores or {}
-        sample.scores = {**before, _scorer(one.judge): Score(value=one.value)}
-    judges = dict.fromkeys(_scorer(one.judge) for one in scores)
+    samples = samples_by_model((answer for answer, _ in scores.values()), ids)
+    judges: dict[str, None] = {}
+    for (asked, model, judge), (_, value) in scores.items():
+        scorer = judge.replace(":", "_")  # as `--scorer NAME:KEY` can take it
+        judges[scorer] = None
+        sample = samples[model][ids[asked]]
+        sample.scores = {**(sample.scores or {}), scorer: Score(value=value)}
     logs: dict[str, EvalLog] = {}
     for model, by_id in samples.items():
         log = made_log(SCORES_TASK, model, by_id.values(), files)
@@ -159,11 +150,6 @@ def score_logs(
         )
         logs[model] = log
     return logs
-
-
-def _scorer(judge: str) -> str:
-    """The name of a judge as `--scorer NAME:KEY` can take it."""
-    return judge.replace(":", "_")
 
 
 def _header(judge: str, samples: Collection[EvalSample]) -> EvalScore:
