@@ -36,7 +36,6 @@ from urs_inspect.logs._battles import write_copy
 from urs_inspect.logs._files import finished_logs
 from urs_inspect.logs._responses import ANSWERS_ONLY, text_of
 
-ANSWERS_TASK = "imported_answers"
 IMPORTED = "imported"
 """Key of a log's metadata: the files that its content was imported from, with their hashes."""
 _ID_DIGITS = 16
@@ -82,7 +81,7 @@ def write_answers(
         )
     samples = samples_by_model(read, sample_ids(read, notes))
     logs = {
-        model: made_log(ANSWERS_TASK, model, by_id.values(), paths)
+        model: made_log("imported_answers", model, by_id.values(), paths)
         for model, by_id in samples.items()
     }
     write_logs(logs, output)
@@ -234,10 +233,10 @@ def sample_ids(answers: Iterable[ImportedAnswer], notes: list[str]) -> dict[str,
     """
     pairs = {(one.asked, one.question_id) for one in answers}
     ids = dict(pairs)
-    names = set(ids.values())
+    names = {name for _, name in pairs}
     if "" not in names and len(ids) == len(names) == len(pairs):
         return ids
-    if any(name for _, name in pairs):
+    if any(names):
         notes.append("Ids of the files do not name questions; ids are made from the questions.")
     return {question: question_sha256(question)[:_ID_DIGITS] for question in ids}
 
@@ -245,27 +244,24 @@ def sample_ids(answers: Iterable[ImportedAnswer], notes: list[str]) -> dict[str,
 def samples_by_model(
     answers: Iterable[ImportedAnswer], ids: Mapping[str, str]
 ) -> dict[str, dict[str, EvalSample]]:
-    """The samples of each model's log, by id."""
+    """The samples of each model's log, by id, as if the model had been asked."""
     samples: dict[str, dict[str, EvalSample]] = defaultdict(dict)
     for answer in answers:
         sample_id = ids[answer.asked]
-        if sample_id not in samples[answer.model]:
-            samples[answer.model][sample_id] = _sample(answer, sample_id)
+        of_model = samples[answer.model]
+        if sample_id in of_model:
+            continue
+        output = ModelOutput.from_content(answer.model, answer.text)
+        of_model[sample_id] = EvalSample(
+            id=sample_id,
+            epoch=1,
+            input=answer.question,
+            target=answer.reference,
+            messages=[ChatMessageUser(content=answer.question, source="input"), output.message],
+            output=output,
+            metadata=dict(answer.facts),
+        )
     return samples
-
-
-def _sample(answer: ImportedAnswer, sample_id: str) -> EvalSample:
-    """A sample with an answer, as if a model had been asked."""
-    output = ModelOutput.from_content(answer.model, answer.text)
-    return EvalSample(
-        id=sample_id,
-        epoch=1,
-        input=answer.question,
-        target=answer.reference,
-        messages=[ChatMessageUser(content=answer.question, source="input"), output.message],
-        output=output,
-        metadata=dict(answer.facts),
-    )
 
 
 def made_log(
@@ -295,18 +291,16 @@ def made_log(
 
 def log_places(names: Collection[str], output: Path) -> list[Path]:
     """Where named logs go: into a folder, or the only one to a file `.eval`; none may be there."""
-    if output.suffix.lower() == ".eval":
-        if len(names) > 1:
-            raise InputError(
-                f"output: {len(names)} logs are written ({choices(names)}); name a folder"
-            )
-        paths = [output]
-    elif output.suffix.lower() in READABLE:
+    suffix = output.suffix.lower()
+    if suffix in READABLE:
         raise InputError(f"output: must be a folder or an .eval file, got '{output}'")
-    else:
+    paths = [output]
+    if suffix != ".eval":
         check_folder(output, make=True)
         output.mkdir(parents=True, exist_ok=True)
         paths = [output / f"{_UNSAFE.sub('_', name)}.eval" for name in names]
+    elif len(names) > 1:
+        raise InputError(f"output: {len(names)} logs are written ({choices(names)}); name a folder")
     if len(set(paths)) < len(paths):
         raise InputError(f"output: two of these names are the same as files: {choices(names)}")
     for path in paths:

@@ -23,6 +23,7 @@ _OUTPUT = click.option(
 
 _COLUMNS = click.option(
     "--columns",
+    default="{}",
     metavar="MAPPING|FILE",
     help="Names of other columns: '{question: ask, answer: said}', or a file of YAML.",
 )
@@ -35,6 +36,7 @@ _SET = click.option(
 )
 _FILE_NAME = click.option(
     "--file-name",
+    default="",
     metavar="REGEX",
     help="Values in the names of files, as '(?P<model_a>.+)-vs-(?P<model_b>.+)-gpt4'.",
 )
@@ -60,9 +62,9 @@ def answers(
     files: tuple[Path, ...],
     output: Path,
     questions: Path | None,
-    columns: str | None,
+    columns: str,
     constants: tuple[str, ...],
-    file_name: str | None,
+    file_name: str,
 ) -> None:
     """Make a log per model of the answers in FILES: .csv, .json or .jsonl in UTF-8.
 
@@ -101,9 +103,9 @@ def verdicts(
     output: Path,
     people: bool,
     answer_logs: tuple[str, ...],
-    columns: str | None,
+    columns: str,
     constants: tuple[str, ...],
-    file_name: str | None,
+    file_name: str,
 ) -> None:
     """Make logs of the verdicts on pairs, or the scores of answers, in FILES.
 
@@ -159,7 +161,7 @@ def verdicts(
     _say(notes, written)
 
 
-def _naming(columns: dict[str, Any], constants: tuple[str, ...], file_name: str | None) -> Naming:
+def _naming(columns: dict[str, Any], constants: tuple[str, ...], file_name: str) -> Naming:
     """How files are read, by three options."""
     common: dict[str, str] = {}
     for text in constants:
@@ -167,24 +169,18 @@ def _naming(columns: dict[str, Any], constants: tuple[str, ...], file_name: str 
         if not value:
             raise InputError(f"set: must be NAME=VALUE, got '{text}'")
         common[name] = value
-    pattern = None
-    if file_name is not None:
-        try:
-            pattern = re.compile(file_name)
-        except re.error as error:
-            raise InputError(
-                f"file-name: '{file_name}' is no regular expression: {error}"
-            ) from None
+    try:
+        pattern = re.compile(file_name)
+    except re.error as error:
+        raise InputError(f"file-name: '{file_name}' is no regular expression: {error}") from None
     for key, column in columns.items():
         if isinstance(column, (dict, list)):
             raise InputError(f"columns: {key}: must be the name of a column, got {column}")
     return Naming({key: str(column) for key, column in columns.items()}, common, pattern)
 
 
-def _mapping(given: str | None) -> dict[str, Any]:
-    """What --columns says in YAML, or in a file of YAML; empty without it."""
-    if given is None:
-        return {}
+def _mapping(given: str) -> dict[str, Any]:
+    """What --columns says in YAML, or in a file of YAML."""
     mapping = read_yaml_or_file(given, "columns")
     if not isinstance(mapping, dict):
         raise InputError(f"columns: must be a mapping such as {{name: value}}, got '{given}'")

@@ -40,6 +40,7 @@ KEPT = ("intent", "language", "scenario", "category", "group")
 """Columns about a question that samples keep, for scorers, reports and `mad`."""
 VALUES = (*ALIASES, *KEPT, "lab")
 """What may be the same for all rows of files; `lab` stands before models without a slash."""
+_ANY_NAME = re.compile("")
 
 _From = TypeVar("_From")
 _Read = TypeVar("_Read")
@@ -103,14 +104,13 @@ class Naming:
     columns: Mapping[str, str] = field(default_factory=dict)  # name in `ALIASES` -> column
     # name in `VALUES` -> value of all rows
     constants: Mapping[str, str] = field(default_factory=dict)
-    file_name: re.Pattern[str] | None = None  # its groups are the same for a file, by its name
+    file_name: re.Pattern[str] = _ANY_NAME  # its groups are the same for a file, by its name
 
     def __post_init__(self) -> None:
         """Refuse names that nothing reads."""
         refuse_unknown("columns", self.columns, ALIASES)
         refuse_unknown("set", self.constants, VALUES)
-        if self.file_name:
-            refuse_unknown("file-name", self.file_name.groupindex, VALUES)
+        refuse_unknown("file-name", self.file_name.groupindex, VALUES)
 
     def read(self, path: Path, aliases: Aliases = ALIASES) -> ImportedFile:
         """Read a .csv, .json or .jsonl file in UTF-8."""
@@ -122,13 +122,10 @@ class Naming:
 
     def of_rows(self, path: Path, rows: Sequence[Row], aliases: Aliases = ALIASES) -> ImportedFile:
         """The rows of a file under the names of aliases, or what differs in case and signs only."""
-        common = dict(self.constants)
-        if self.file_name:
-            match = self.file_name.search(path.name)
-            if match is None:
-                pattern = self.file_name.pattern
-                raise InputError(f"file-name: '{pattern}' does not match '{path.name}'")
-            common |= match.groupdict()
+        match = self.file_name.search(path.name)
+        if match is None:
+            raise InputError(f"file-name: '{self.file_name.pattern}' does not match '{path.name}'")
+        common = {**self.constants, **match.groupdict()}
         present = columns_of(rows)
         names = dict(self.columns)
         refuse_unknown(f"{path}: columns", names.values(), present)

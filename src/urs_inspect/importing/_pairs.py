@@ -33,7 +33,6 @@ from urs_inspect.logs._files import PACKAGE
 from urs_inspect.logs._responses import COMPARE, NO_MODEL
 from urs_inspect.scorers import human_choice, pair_choice, pair_verdict
 
-PAIRS_TASK = "imported_pairs"
 VERDICTS: Mapping[str, Preference] = {
     "a": "a", "1": "a", "model_a": "a", "model_1": "a", "a>b": "a", "first": "a",
     "b": "b", "2": "b", "model_b": "b", "model_2": "b", "b>a": "b", "second": "b",
@@ -219,7 +218,7 @@ def _logs_of_judge(
     labelled = _labelled(pairs, samples)
     if labelled:
         arguments = {"orders": "both" if len(single) < len(samples) else "ab"}
-        log = made_log(PAIRS_TASK, judge, labelled, files, task_args=arguments)
+        log = made_log("imported_pairs", judge, labelled, files, task_args=arguments)
         logs[f"{judge} with labels"] = scored_copy(log, pair_verdict(), "pair_verdict")
     return logs
 

@@ -24,7 +24,6 @@ from urs_inspect.importing._files import ImportedFile, needed_text, of_all, refu
 from urs_inspect.logs._scores import TEXTS, number
 from urs_inspect.scorers._metrics import mean
 
-SCORES_TASK = "imported_scores"
 _LETTERS = ("C", "P", "I", "N")
 
 
@@ -88,13 +87,14 @@ def read_scores_file(
 
     def build(fields: Fields) -> ImportedAnswer | None:
         given = {name: score_in(fields, name) for name in columns}
-        score = None if judges else score_in(fields, "score")
-        if score is not None:
-            given[needed_text(fields, "judge").strip()] = score
+        if not judges:
+            given[fields.name("judge")] = score_in(fields, "score")
         values = {judge: value for judge, value in given.items() if value is not None}
-        answer = None
-        if values:
-            answer = answer_of(fields, known)
+        if not values:
+            return None
+        if "" in values:
+            needed_text(fields, "judge")
+        answer = answer_of(fields, known)
         if answer is None:
             return None
         for judge, value in values.items():
@@ -142,7 +142,7 @@ def score_logs(scores: Scores, ids: Mapping[str, str], files: Sequence[Path]) ->
         sample.scores = {**(sample.scores or {}), scorer: Score(value=value)}
     logs: dict[str, EvalLog] = {}
     for model, by_id in samples.items():
-        log = made_log(SCORES_TASK, model, by_id.values(), files)
+        log = made_log("imported_scores", model, by_id.values(), files)
         log.results = EvalResults(
             total_samples=len(by_id),
             completed_samples=len(by_id),
