@@ -132,6 +132,41 @@ def test_every_file_with_faults_is_named(refused: Said, tmp_path: Path) -> None:
     assert tells(output, "two.csv ... line 2 ... UTF-8")
 
 
+def test_an_answer_or_score_of_several_files_counts_once(
+    said: Said, refused: Said, tmp_path: Path
+) -> None:
+    one = write_rows(tmp_path / "one.jsonl", ANSWERS[0])
+    copy = write_rows(tmp_path / "copy.jsonl", ANSWERS[0])
+    other = write_rows(tmp_path / "other.jsonl", {**ANSWERS[0], "output": "another"})
+    output = said("import", "answers", one, copy, "-o", tmp_path / "answers")
+    assert tells(output, "copy.jsonl ... 1 row ... copy ... 1 answer of 1 model")
+    output = refused("import", "answers", one, other, "-o", tmp_path / "out")
+    assert tells(output, "other.jsonl: line 1 ... second answer")
+    good = write_rows(tmp_path / "good.jsonl", score(0, "m", "j", 1))
+    bad = write_rows(tmp_path / "bad.jsonl", score(0, "m", "j", 0))
+    output = refused("import", "verdicts", good, bad, "-o", tmp_path / "out")
+    assert tells(output, "bad.jsonl: line 1 ... another score")
+
+
+def test_names_of_columns_may_differ_in_case_and_signs(run: Run, tmp_path: Path) -> None:
+    """The usual name counts where both are there; a column without a name is none of them."""
+    file = tmp_path / "a.csv"
+    file.write_text(",Question,Response,Model,output,lab\n7,Why?,no,m,So.,blood\n", "utf-8")
+    assert run("import", "answers", file, "-o", tmp_path / "a.eval").exit_code == 0
+    log = only_log(tmp_path / "a.eval")
+    [sample] = log.samples or []
+    assert (log.eval.model, sample.input, sample.output.completion) == ("m", "Why?", "So.")
+    assert (sample.target, sample.metadata) == ("", {})
+
+
+def test_a_lab_stands_before_models_of_verdicts_as_of_answers(run: Run, tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "v.jsonl", verdict(0, "x", "other/y", "x"))
+    given = ("import", "verdicts", file, "--set", "lab=own", "-o", tmp_path / "v.eval")
+    assert run(*given).exit_code == 0
+    [read] = read_comparisons(str(tmp_path / "v.eval"))
+    assert (read.ballot.model_a, read.ballot.model_b, read.outcome) == ("other/y", "own/x", 0.0)
+
+
 def test_copies_and_empty_answers_are_said_once(said: Said, tmp_path: Path) -> None:
     rows = [*ANSWERS, ANSWERS[0], ANSWERS[1], answer("lab/a", 5, output="")]
     file = write_rows(tmp_path / "a.json", *rows)

@@ -272,7 +272,6 @@ def made_log(
     sources = [{"file": path.name, "sha256": sha256_of(path)} for path in files]
     known = repr([task, model, [source["sha256"] for source in sources]])
     run = hashlib.sha256(known.encode()).hexdigest()[:22]
-    ids = [sample.id for sample in samples]
     spec = EvalSpec(
         created=now,
         run_id=run,
@@ -281,12 +280,18 @@ def made_log(
         task=task,
         model=model,
         config=EvalConfig(),
-        dataset=EvalDataset(name=IMPORTED, samples=len(samples), sample_ids=ids),
+        dataset=EvalDataset(
+            name=IMPORTED, samples=len(samples), sample_ids=[sample.id for sample in samples]
+        ),
         metadata={IMPORTED: sources},
         **facts,
     )
-    stats = EvalStats(started_at=now, completed_at=now)
-    return EvalLog(eval=spec, status="success", stats=stats, samples=list(samples))
+    return EvalLog(
+        eval=spec,
+        status="success",
+        stats=EvalStats(started_at=now, completed_at=now),
+        samples=list(samples),
+    )
 
 
 def log_places(names: Collection[str], output: Path) -> list[Path]:

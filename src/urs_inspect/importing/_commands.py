@@ -78,7 +78,8 @@ def answers(
 
     notes: list[str] = []
     naming = _naming(_mapping(columns), constants, file_name)
-    _say(notes, write_answers(files, naming, questions, output, notes))
+    written = write_answers(files, naming, questions, output, notes)
+    _say(notes, written)
 
 
 @import_.command()
@@ -142,20 +143,19 @@ def verdicts(
     notes: list[str] = []
     known = known_answers(answer_logs, notes)
     read = of_all(files, lambda path: [naming.read(path)])
-    are_pairs = all(file.has("model_b") or file.has("answer_b_id") for file in read)
-    if are_pairs and judges:
-        raise InputError(
-            "columns: judges: only of scores; FILES are pairs, whose judge is the column judge,"
-            " or --set judge=NAME"
-        )
-    if not are_pairs and (meanings or people):
-        raise InputError(
-            "people, and columns: verdicts: only of pairs; not all FILES have model_a and model_b,"
-            " which --columns, --set or --file-name can name"
-        )
-    if are_pairs:
+    if all(file.has("model_b") or file.has("answer_b_id") for file in read):
+        if judges:
+            raise InputError(
+                "columns: judges: only of scores; FILES are pairs, whose judge is the column judge,"
+                " or --set judge=NAME"
+            )
         written = write_verdicts(read, meanings, known, people, output, notes)
     else:
+        if meanings or people:
+            raise InputError(
+                "people, and columns: verdicts: only of pairs; not all FILES have model_a and"
+                " model_b, which --columns, --set or --file-name can name"
+            )
         label = naming.columns.get("label")
         written = write_scores(read, list(map(str, judges)), label, known, output, notes)
     _say(notes, written)

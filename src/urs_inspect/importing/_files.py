@@ -38,8 +38,10 @@ QUESTION_ALIASES: Aliases = {**ALIASES, "question": (*ALIASES["question"], "text
 
 KEPT = ("intent", "language", "scenario", "category", "group")
 """Columns about a question that samples keep, for scorers, reports and `mad`."""
-VALUES = (*ALIASES, *KEPT, "lab")
-"""What may be the same for all rows of files; `lab` stands before models without a slash."""
+LAB = "lab"
+"""Stands before models without a slash; no column holds it."""
+VALUES = (*ALIASES, *KEPT, LAB)
+"""What may be the same for all rows of files."""
 _ANY_NAME = re.compile("")
 
 _From = TypeVar("_From")
@@ -86,7 +88,7 @@ class ImportedFile:
         for row in self.rows:
             fields = Fields(row)
             read = {what: row.values.get(column) for what, column in self.names.items()}
-            missing = dict.fromkeys(self.aliases)
+            missing = dict.fromkeys([*self.aliases, LAB])
             fields.read_as({**row.values, **missing, **read, **self.common}, self.names)
             one = build(fields)
             if fields.faults:
@@ -132,9 +134,10 @@ class Naming:
         free = {name: name for name in present if name not in names.values()}
         plain = {plain_name(name): name for name in free}
         for what, known in aliases.items():
-            found = [*filter(free.get, known), *filter(plain.get, map(plain_name, known))]
-            if found:
-                names.setdefault(what, {**plain, **free}[found[0]])
+            found = [*map(free.get, known), *map(plain.get, map(plain_name, known))]
+            nearest = next(filter(None, found), None)
+            if nearest:
+                names.setdefault(what, nearest)
         return ImportedFile(path, rows, aliases, names, common)
 
 
@@ -163,7 +166,7 @@ def of_all(files: Iterable[_From], read: Callable[[_From], list[_Read]]) -> list
 def needed_model(fields: Fields, what: str) -> str:
     """The name of a model, with the lab of all rows if it has none of its own."""
     model = needed_text(fields, what).strip()
-    lab = fields.name("lab")
+    lab = fields.name(LAB)
     if lab and "/" not in model:
         return f"{lab}/{model}"
     return model

@@ -40,7 +40,7 @@ VERDICTS: Mapping[str, Preference] = {
 }  # fmt: skip
 """What a verdict may be, in any case -> the better answer; the name of a model is another."""
 _SHOWN_FIRST: Mapping[str, First] = {"a": "a", "ab": "a", "1": "a", "b": "b", "ba": "b", "2": "b"}
-_OTHER: Mapping[str | None, Any] = {"a": "b", "b": "a", "tie": "tie"}
+_OTHER: Mapping[str | None, Any] = {"a": "b", "b": "a", "tie": "tie", None: None}
 
 Meanings = Mapping[str, Preference | None]
 """What verdicts mean beside `VERDICTS`, by `label_key`; None is no verdict."""
@@ -93,7 +93,7 @@ def read_pairs_file(
         label = _better(fields, "label", meanings)
         if a.model > b.model:
             a, b = b, a
-            first, verdict, label = map(_OTHER.get, (first, verdict, label))
+            first, verdict, label = (_OTHER[one] for one in (first, verdict, label))
         judge = fields.name("judge") if people else needed_text(fields, "judge").strip()
         reason = fields.written("reason")
         return ImportedVerdict((a, b), first, judge, verdict, label, reason, str(file.path))
@@ -212,8 +212,13 @@ def _logs_of_judge(
             f"{judge}: {len(single):,} of {counted(len(samples), 'pair')} in one order only;"
             " whether the judge prefers a place cannot be seen in these."
         )
-    roles = {"grader": ModelConfig(model=judge)}
-    log = made_log(f"{PACKAGE}mad", NO_MODEL, samples.values(), files, model_roles=roles)
+    log = made_log(
+        f"{PACKAGE}mad",
+        NO_MODEL,
+        samples.values(),
+        files,
+        model_roles={"grader": ModelConfig(model=judge)},
+    )
     logs = {judge: scored_copy(log, pair_choice(), "pair_choice")}
     labelled = _labelled(pairs, samples)
     if labelled:

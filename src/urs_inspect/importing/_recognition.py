@@ -57,9 +57,8 @@ def _contents(file: ImportedFile, *models: str) -> dict[str, Any]:
     """How many rows and questions there are, and models where columns name them."""
     questions = _different(file, "question") or _different(file, "question_id")
     counts: dict[str, Any] = {"entries": len(file.rows), "questions": len(questions)}
-    names = _different(file, *models)
-    if names:
-        counts["models"] = len(names)
+    if file.has(*models):
+        counts["models"] = len(_different(file, *models))
     return counts
 
 
@@ -84,8 +83,7 @@ def _found(
     advice = f"`{' '.join(command)}` makes logs of it"
     if words:
         advice += f"; fill in {choices(words)}"
-    judged = verb == "verdicts" and file.has("judge")
-    return Importable(kind, judged, contents, f"{advice}.")
+    return Importable(kind, verb == "verdicts" and file.has("judge"), contents, f"{advice}.")
 
 
 # --- pairs ---

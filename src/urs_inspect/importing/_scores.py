@@ -87,14 +87,13 @@ def read_scores_file(
 
     def build(fields: Fields) -> ImportedAnswer | None:
         given = {name: score_in(fields, name) for name in columns}
-        if not judges:
-            given[fields.name("judge")] = score_in(fields, "score")
+        score = None if judges else score_in(fields, "score")
+        if score is not None:
+            given[needed_text(fields, "judge").strip()] = score
         values = {judge: value for judge, value in given.items() if value is not None}
-        if not values:
-            return None
-        if "" in values:
-            needed_text(fields, "judge")
-        answer = answer_of(fields, known)
+        answer = None
+        if values:
+            answer = answer_of(fields, known)
         if answer is None:
             return None
         for judge, value in values.items():
