@@ -68,9 +68,7 @@ def write_answers(
     notes: list[str],
 ) -> str:
     """Write a log for each model of the answers in files; returns what was written."""
-    asked = {}
-    if questions is not None:
-        asked = read_questions(questions)
+    asked = {} if questions is None else read_questions(questions)
     answers: dict[tuple[str, str], ImportedAnswer] = {}
     read = of_all(paths, lambda path: read_answers_file(path, naming, asked, answers, notes))
     bare = sorted({answer.model for answer in read if "/" not in answer.model})
@@ -177,8 +175,13 @@ def known_answers(logs: Sequence[str], notes: list[str]) -> Known:
         model = log.eval.model
         for sample in log.samples or []:
             facts = dict(sample.metadata or {})
-            text = sample.output.completion
-            answer = ImportedAnswer(text_of(sample), str(sample.id), model, text, facts=facts)
+            answer = ImportedAnswer(
+                question=text_of(sample),
+                question_id=str(sample.id),
+                model=model,
+                text=sample.output.completion,
+                facts=facts,
+            )
             known[str(facts.get("answer_id", "")), ""] = answer
             for asked in (answer.question_id, answer.asked):
                 known[asked, _bare(model)] = answer
@@ -211,12 +214,13 @@ def answer_of(fields: Fields, known: Known, side: str = "") -> ImportedAnswer | 
         if found is None:
             models = sorted({_bare(name) for _, name in known if name})
             if _bare(model) not in models:
-                others = (
+                fields.note(
+                    f"model{side}",
                     f"the logs of --answers have no answer of '{{value}}'; they are of"
                     f" {choices(models)}. One name on both sides: import the answers with"
-                    " --file-name or --set model=NAME"
+                    " --file-name or --set model=NAME",
+                    model,
                 )
-                fields.note(f"model{side}", others, model)
     if found is None and not fields.faults:
         fields.note("", "the logs of --answers do not have this answer")
     return found

@@ -135,9 +135,8 @@ class Naming:
         plain = {plain_name(name): name for name in free}
         for what, known in aliases.items():
             found = [*map(free.get, known), *map(plain.get, map(plain_name, known))]
-            nearest = next(filter(None, found), None)
-            if nearest:
-                names.setdefault(what, nearest)
+            for name in filter(None, found):
+                names.setdefault(what, name)
         return ImportedFile(path, rows, aliases, names, common)
 
 

@@ -74,9 +74,7 @@ def read_pairs_file(
 
     `people` need no name.
     """
-    needed = ["verdict"]
-    if not people:
-        needed.insert(0, "judge")
+    needed = ("verdict",) if people else ("judge", "verdict")
     file.require(*needed)
 
     def build(fields: Fields) -> ImportedVerdict | None:
@@ -94,9 +92,15 @@ def read_pairs_file(
         if a.model > b.model:
             a, b = b, a
             first, verdict, label = (_OTHER[one] for one in (first, verdict, label))
-        judge = fields.name("judge") if people else needed_text(fields, "judge").strip()
-        reason = fields.written("reason")
-        return ImportedVerdict((a, b), first, judge, verdict, label, reason, str(file.path))
+        return ImportedVerdict(
+            answers=(a, b),
+            first=first,
+            judge=fields.name("judge") if people else needed_text(fields, "judge").strip(),
+            verdict=verdict,
+            label=label,
+            reason=fields.written("reason"),
+            file=str(file.path),
+        )
 
     return file.read(build)
 

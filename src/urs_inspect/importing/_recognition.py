@@ -32,6 +32,7 @@ _NO_SCORE = re.compile(
     r"(^|_)(id|index|rank|epoch|seed|turn)$|len|token|time|price|cost|confidence", re.IGNORECASE
 )
 _MOST_VALUES = 12
+_MODELS = ("model_a", "model_b")
 
 
 def importable(path: Path, rows: Sequence[Row]) -> Importable | None:
@@ -100,8 +101,7 @@ def _pairs(file: ImportedFile) -> Importable | None:
     given.pop("", None)
     models = map(label_key, _different(file, *_MODELS))
     unknown = sorted(given.keys() - {*VERDICTS, *models})
-    weighted = any("." in key for key in unknown)
-    if weighted or len(unknown) > _MOST_VALUES:
+    if len(unknown) > _MOST_VALUES or any("." in key for key in unknown):  # or weights
         return None
     kind = "verdicts"
     options = []
@@ -122,9 +122,6 @@ def _pairs(file: ImportedFile) -> Importable | None:
     if unknown:
         columns["verdicts"] = {key: _meaning(key, set(given)) for key in unknown}
     return _found(file, kind, contents, columns, options)
-
-
-_MODELS = ("model_a", "model_b")
 
 
 def _name_pattern(path: Path) -> str:
@@ -203,7 +200,7 @@ def _answers(file: ImportedFile) -> Importable | None:
     models = _different(file, "model")
     if not file.has("answer"):
         return None
-    if not models and file.names["answer"] in ("answer", "text"):
+    if not file.has("model") and file.names["answer"] in ("answer", "text"):
         return None
     constants = {}
     asked = {}
