@@ -27,18 +27,17 @@ from urs_inspect.datasets._references import Reference, gather, question_sha256,
 from urs_inspect.logs._files import read_log
 from urs_inspect.reports.layout._tables import Report
 from urs_inspect.reports.numbers._answers import read_answers
-from urs_inspect.reports.numbers._conditions import Difference
+from urs_inspect.reports.numbers._conditions import Conditions, Difference
 from urs_inspect.reports.numbers._crossval import (
     ALL,
-    CaseTexts,
     Grid,
     GridLog,
     JudgedRuns,
-    OtherRun,
     bias_table,
     grids_of,
     mean_table,
     order_tables,
+    outcome_table,
     preference_table,
     read_grid_log,
     read_judged_runs,
@@ -69,6 +68,7 @@ def grid_log(
     log: str = "one.eval",
     folds: int = 2,
     copies: Mapping[str, set[str]] | None = None,
+    clusters: Mapping[str, str] | None = None,
     **changed: Any,
 ) -> GridLog:
     """A log of cells, each with one final score per case; None for a judgement that failed."""
@@ -76,6 +76,7 @@ def grid_log(
         {
             **{
                 "case": f"c{place}",
+                "cluster": (clusters or {}).get(f"c{place}", ""),
                 "fold": place % folds + 1,
                 "evaluator": key[0],
                 "source": key[1],
@@ -106,9 +107,8 @@ def grid_log(
         },
         **{"reference_score": 8.0, "task_version": "1"},
     }
-    hashes = {CaseTexts("references", name): name for name in sources} | {
-        CaseTexts("answers", name): name for name in models
-    }
+    hashes = {("references", name): name for name in sources}
+    hashes |= {("answers", name): name for name in models}
     return GridLog(
         log, conditions | changed, (evaluators, sources, models), hashes, pd.DataFrame(rows)
     )
@@ -125,8 +125,15 @@ def cell(table: pd.DataFrame, **key: str) -> Any:
     return row
 
 
+def outcomes(found: Grid, **key: str) -> dict[str, int]:
+    """How the judging of some cells ended, and how often."""
+    table = outcome_table(found, mean_table(found, HOW))
+    chosen = table[(table[list(key)] == list(key.values())).all(axis=1)]
+    return dict(zip(chosen["outcome"], chosen["judgements"], strict=True))
+
+
 def preferences(found: Grid, how: Resampling = HOW) -> pd.DataFrame:
-    return preference_table(found.scores_without_copies(), how)
+    return preference_table(found.scores_without_copies, how)
 
 
 # --- logs that are read together ---
@@ -146,7 +153,8 @@ def test_of_the_same_cell_the_later_log_counts() -> None:
     other = grid_log({("e", "s", "m"): [4, 4, 4, 4]}, log="two.eval")
     [joined] = grids_of([one, other])
     assert joined.scores.values[0, 0, 0, 0] == 4
-    assert grid_notes(joined) == [Telling("e on m ... s: ... two.eval ... one.eval")]
+    assert grid_notes(joined) == [Telling("1 cell of one.eval ... later log")]
+    assert len(joined.judgements) == 4
 
 
 @pytest.mark.parametrize(
@@ -174,12 +182,12 @@ def test_other_answers_or_references_are_another_grid() -> None:
     one = grid_log({("e", "s", "m"): [5, 6, 7, 8]})
     other = grid_log({("f", "s", "m"): [4, 4, 4, 4]}, log="two.eval")
     hashes = {
-        CaseTexts("references", "s"): "other",
-        CaseTexts("answers", "m"): "other",
-        CaseTexts("answers", "n"): "more",
+        ("references", "s"): "other",
+        ("answers", "m"): "other",
+        ("answers", "n"): "more",
     }
     [_, second] = grids_of([one, replace(other, hashes=hashes)])
-    assert _differences(second) == ["Other references by s.", "Other answers of m."]
+    assert _differences(second) == ["Other references by s.", "Other answers by m."]
 
 
 def test_the_largest_grid_comes_first() -> None:
@@ -212,7 +220,8 @@ def test_a_log_names_the_clusters_of_its_cases(tmp_path: Path, places: dict[str,
         sample.metadata["cluster"] = "ann" if number < 4 else ""
     write_eval_log(whole, tmp_path / "named.eval")
     found = read_grid_log(read_log(str(tmp_path / "named.eval"), header_only=True))
-    assert set(found.clusters.values()) == {"ann"} and 0 < len(found.clusters) < 4
+    named = found.judgements[found.judgements["cluster"] == "ann"]["case"]
+    assert set(found.judgements["cluster"]) == {"ann", ""} and 0 < named.nunique() < 4
     [grid_of_log] = grids_of([found])
     assert grid_of_log.scores.clusters is not None
 
@@ -250,7 +259,8 @@ def test_means_folds_and_failures_of_a_cell() -> None:
     assert row.mean.value == pytest.approx(19 / 3) and row.mean.n == 3
     assert (row.fold_1, row.fold_2, row.fold_mean) == (7, 5, 6)
     assert row.fold_deviation == pytest.approx(math.sqrt(2))
-    assert (row.unscored, row.outcomes) == (1, {"judged": 3, "unscored_call_failed": 1})
+    assert row.unscored == 1
+    assert outcomes(found) == {"judged": 3, "unscored_call_failed": 1}
     assert not len(bias_table(found.scores, 8, HOW)) and not len(preferences(found))
     [row] = rows_of(
         mean_table(grid({("e", "s", "m"): [6, None, 8, None]}), HOW)
@@ -262,7 +272,7 @@ def test_means_folds_and_failures_of_a_cell() -> None:
 def test_judgements_that_no_log_has_are_missing() -> None:
     found = grid({("e", "s", "m"): [6, 6, 6, 6], ("e", "s", "n"): [5, 5]})
     row = cell(mean_table(found, HOW), model="n")
-    assert row.outcomes == {"judged": 2, "missing": 2} and row.unscored == 2
+    assert outcomes(found, model="n") == {"judged": 2, "missing": 2} and row.unscored == 2
     # The order is over the two cases that both have.
     orders, _ = order_tables(found.scores, HOW)
     assert [(row.model, row.mean, row.cases) for row in rows_of(orders)] == [
@@ -399,7 +409,7 @@ def grid_of_users(seed: int, named: bool) -> Grid:
         of_user = np.repeat(chance.normal(6.0, 1.0, users), each)
         finals[evaluator, "R", model] = (of_user + chance.normal(0.0, 0.4, users * each)).tolist()
     clusters = {f"c{place}": f"user {place // each}" for place in range(users * each)}
-    [found] = grids_of([replace(grid_log(finals), clusters=clusters if named else {})])
+    [found] = grids_of([grid_log(finals, clusters=clusters if named else {})])
     return found
 
 
@@ -448,12 +458,12 @@ def test_copies_leave_rating_bias_and_stay_in_the_means() -> None:
         ("J", "B", "B"): [9, 9],
     }
     found = grid(finals, copies={"A": {"c0"}, "B": {"c0", "c1"}})
-    biases = bias_table(found.scores_without_copies(), 8, HOW)
+    biases = bias_table(found.scores_without_copies, 8, HOW)
     values = {row.model: row.bias.value for row in rows_of(biases)}
     assert values["A"] == values[ALL] == 6 - 8
     assert math.isnan(values["B"])
     assert cell(mean_table(found, HOW), source="A", model="A").mean.value == 8
-    assert {model: len(cases) for model, cases in found.copies.items()} == {"A": 1, "B": 2}
+    assert found.copies == {"A": 1, "B": 2}
 
 
 def test_self_preference_is_corrected_over_evaluators_sources_and_runs() -> None:
@@ -496,9 +506,11 @@ def answers(tmp_path: Path, name: str, graders: dict[str, Script], **options: An
 
 
 def judged_runs(tmp_path: Path) -> tuple[list[JudgedRuns], list[str]]:
+    """Runs that show self-preference, and why others do not."""
     answers = read_answers([str(tmp_path / "logs")])
-    runs, without = read_judged_runs(answers)
-    return runs, [*answers.left_out, *map(without_preference, without)]
+    runs = read_judged_runs(answers)
+    without = [without_preference(found) for found in runs if not found.judge_is_tested]
+    return [found for found in runs if found.judge_is_tested], [*answers.left_out, *without]
 
 
 def rejudged(log: EvalLog, tmp_path: Path, name: str, script: Script) -> None:
@@ -644,18 +656,9 @@ def report(*grids: Grid) -> Report:
 def test_the_report_to_read() -> None:
     own: Finals = {("m/a", "", "m/a"): [9, 8], ("m/x", "", "m/a"): [7, 8]}
     scores: Finals = {**own, **{(judge, "", "m/b"): [5, 6] for judge in ("m/a", "m/x")}}
-    facts = {
-        "dataset": "urs",
-        "questions": 2,
-        "rubric": "urs 1",
-        "prompts": "1234",
-        "references": "",
-    }
+    conditions = Conditions((), "urs", "", "urs 1", "1234", "", "3-A")
     runs = JudgedRuns(
-        {**facts, "judges": ["m/a", "m/x"], "models": ["m/a", "m/b"]},
-        grid(scores).scores,
-        [OtherRun("m/a", ["old.eval"])],
-        [],
+        conditions, frozenset(["a.eval"]), grid(scores).scores, {"m/a": ["old.eval"]}, {}
     )
     second = replace(unstable(), differs=[Difference("dataset_sha256", "x", "y")])
     made = crossval_report(
@@ -676,7 +679,7 @@ def test_everything_is_written_and_nothing_is_nan(tmp_path: Path) -> None:
             "rating_bias.csv",
             "self_preference.csv",
         ),
-        *("figure_4.svg", "figure_10.svg", "crossval.json"),
+        *("figure_4.svg", "figure_10.svg", "rating_bias.svg", "crossval.json"),
     ]
     for path in written:
         assert not re.search(r"\bnan\b", path.read_text(encoding="utf-8"), re.IGNORECASE), path.name
@@ -697,7 +700,11 @@ def test_everything_is_written_and_nothing_is_nan(tmp_path: Path) -> None:
     assert set(preference["preference"]) == {1} and set(preference["others"]) == {"m/x"}
     [found] = made.as_dict()["grids"]
     assert found["conditions"]["reference_score"] == 8
-    assert found["outcomes"][1]["outcomes"] == {"judged": 7, "unscored_call_failed": 1}
+    cell_of_nasty = {"evaluator": "m/a", "source": "m/a", "model": NASTY}
+    assert [row for row in found["outcomes"] if row.items() >= cell_of_nasty.items()] == [
+        {**cell_of_nasty, "outcome": "judged", "judgements": 7},
+        {**cell_of_nasty, "outcome": "unscored_call_failed", "judgements": 1},
+    ]
 
 
 def test_empty_tables_keep_their_columns(tmp_path: Path) -> None:
@@ -749,27 +756,26 @@ def figures(made: Report) -> dict[str, str]:
     return {name: " ".join(ElementTree.fromstring(svg).itertext()) for name, svg in drawn.items()}
 
 
-def test_figures_hold_names_and_numbers() -> None:
+def test_figures_hold_names_and_say_what_has_no_score() -> None:
     made = report(example(), unstable())
     found, again = (
         figures(made),
         figures(replace(made, figures={"figure_10.svg": made.figures["figure_10.svg"]})),
     )
     assert again["figure_10.svg"] == found["figure_10.svg"]
-    assert set(found) == {"figure_4.svg", "figure_10.svg", "figure_4_2.svg", "figure_10_2.svg"}
+    assert set(found) == {
+        *("figure_4.svg", "figure_10.svg", "rating_bias.svg"),
+        *("figure_4_2.svg", "figure_10_2.svg"),
+    }
     for name in ("figure_4.svg", "figure_10.svg"):
-        assert (
-            "Evaluator a" in found[name]
-            and "references of the data" in found[name]
-            and "8.00" in found[name]
-        )
+        assert "a, references of the data" in found[name]
+        assert "a reference is worth 8" in found[name]
         assert not re.search(r"\b(nan|null)\b", found[name], re.IGNORECASE)
-    assert (
-        "Rating bias by evaluator" in found["figure_10.svg"]
-        and "no score" in found["figure_10.svg"]
-    )
+    assert "a, references of the data: no score for none." in found["figure_10.svg"]
+    assert "all models B" in found["rating_bias.svg"] and "B = a" in found["rating_bias.svg"]
     assert "no score" not in found["figure_4.svg"]  # it has the best two of three
     assert "SIMULATION" in found["figure_4.svg"]
+    assert not any("SIMULATION" in text for text in figures(report()).values())
 
 
 def test_nothing_is_made_up_where_nothing_has_a_score() -> None:
@@ -778,8 +784,7 @@ def test_nothing_is_made_up_where_nothing_has_a_score() -> None:
     both = grid({("e", "s", "e"): [None, None], ("e", "s", "g"): [None, None]})
     assert tells(stability(both.scores, *order_tables(both.scores, HOW))[0], "In no setting")
     assert "nan" not in report(nothing).markdown()
-    drawn = figures(report(nothing))
-    assert len(drawn) == 2 and not any("SIMULATION" in text for text in drawn.values())
+    assert not report(nothing).figures
 
 
 def test_other_logs_alone_are_an_error_with_reasons(tmp_path: Path) -> None:

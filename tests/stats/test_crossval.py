@@ -16,12 +16,12 @@ def test_worked_out_by_hand() -> None:
     # Means 4, 6, 5 over the two cases on which all three have a score; the last case does not
     # count.
     found = order_of([[3.0, 7.0, 5.0], [5.0, 5.0, 5.0], [10.0, NAN, 1.0]])
-    assert found.places == (1, 2, 0)
+    assert found.models == (1, 2, 0)
     assert (found.means, found.cases) == ((6, 5, 4), 2)
     assert [(gap.first, gap.second, gap.difference.value) for gap in found.gaps] == [
+        (0, 1, 1),
+        (0, 2, 2),
         (1, 2, 1),
-        (1, 0, 2),
-        (2, 0, 1),
     ]
     # Of the four ways to draw two cases one is the second case twice, where all are even, and one
     # the first twice. All keep the order, since equal means do not turn it.
@@ -29,14 +29,14 @@ def test_worked_out_by_hand() -> None:
 
 
 def test_equal_means_come_in_the_order_of_the_columns() -> None:
-    assert order_of([[5, 5], [5, 5]]).places == (0, 1)
+    assert order_of([[5, 5], [5, 5]]).models == (0, 1)
     one = order_of([[5], [6]])
-    assert (one.places, one.gaps, one.share) == ((0,), (), 1)
+    assert (one.models, one.gaps, one.share) == ((0,), (), 1)
 
 
 def test_without_cases_there_is_no_order() -> None:
     found = order_of([[NAN, 1], [2, NAN]])
-    assert found.places == (0, 1) and found.cases == 0
+    assert found.models == (0, 1) and found.cases == 0
     assert all(math.isnan(value) for value in (*found.means, found.share, found.gaps[0].p))
     assert order_of(np.empty((0, 2))).cases == 0
 
@@ -45,11 +45,11 @@ def test_orders_against_a_slow_bootstrap() -> None:
     scores = np.random.default_rng(2).normal([5, 5.3, 5.2], 1.0, (50, 3))
     found = order_of(scores, rounds=4000)
     drawn = np.random.default_rng(0).integers(50, size=(4000, 50))
-    kept = np.argsort(-scores[drawn].mean(axis=1), axis=1) == found.places
+    kept = np.argsort(-scores[drawn].mean(axis=1), axis=1) == found.models
     assert found.share == pytest.approx(kept.all(axis=1).mean(), abs=0.03)
     for permutation in itertools.permutations(range(3)):
-        turned = order_of(scores[:, permutation], rounds=2).places
-        assert tuple(permutation[place] for place in turned) == found.places
+        turned = order_of(scores[:, permutation], rounds=2).models
+        assert tuple(permutation[place] for place in turned) == found.models
 
 
 def test_rating_bias_worked_out_by_hand() -> None:
@@ -116,7 +116,7 @@ def test_self_preference_worked_out_by_hand() -> None:
     scores = grid([[9, 6], [7, 5]], [[8, 5], [7, 5]])
     found = self_preference(scores, 0, 0, [0, None])
     assert (found.preference.value, found.leniency.value, found.beyond.value) == (1.5, 0.5, 1)
-    assert (found.own, found.others) == (8.5, 7)
+    assert (found.own_mean, found.others_mean) == (8.5, 7)
     assert found.preference.n == 2
 
 
@@ -140,7 +140,12 @@ def test_a_model_does_not_say_how_mild_another_is_to_it() -> None:
 def test_judges_are_compared_over_the_cases_that_both_have_rated() -> None:
     scores = grid([[9], [7]], [[1], [NAN]], [[NAN], [10]])
     found = self_preference(scores, 0, 0, [0, None])
-    assert (found.preference.value, found.preference.n, found.own, found.others) == (2, 1, 9, 7)
+    assert (found.preference.value, found.preference.n, found.own_mean, found.others_mean) == (
+        2,
+        1,
+        9,
+        7,
+    )
     assert math.isnan(found.preference.low) and math.isnan(found.p)
     # Against the second judge 2 on one case, against the third 4 and 0: 2 and 2.
     scores = grid([[9], [7], [5]], [[5], [NAN], [5]])

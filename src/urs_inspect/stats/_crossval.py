@@ -5,7 +5,7 @@ Order of models, rating bias (URS paper, Equation 1), self-preference.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
@@ -28,13 +28,13 @@ from urs_inspect.stats._paired import MeanDifference, compare_means
 class Order:
     """An order of models by their means over the cases on which all of them have a score."""
 
-    # among the columns, the best first; equal means in the order of the columns
-    places: tuple[int, ...]
+    # columns, the best first; equal means in the order of the columns
+    models: tuple[int, ...]
     means: tuple[float, ...]  # in that order
     # of the resamples that give this order, 0 to 1; NaN over fewer than two cases or clusters
     share: float
     cases: int
-    gaps: tuple[MeanDifference, ...]  # every two models, in that order, by their columns
+    gaps: tuple[MeanDifference, ...]  # every two models, by their places in that order
 
 
 def order_of(
@@ -53,34 +53,25 @@ def order_of(
     complete = table[kept]
     cases, models = complete.shape
     drawn = None
+    units = cases
     if clusters is not None:
         drawn = number_clusters(clusters[kept])
+        units = len(np.unique(drawn))
     means = bootstrap_table(complete, clusters=drawn, rounds=how.rounds, seed=how.seed)
-    places = list(range(models))
+    order = np.arange(models)
     if cases:
-        places.sort(key=lambda model: -means.values[model])
-    units = cases
-    if drawn is not None:
-        units = len(set(drawn.tolist()))
+        order = np.argsort(-means.values, kind="stable")
     share = math.nan
     if units > 1:
-        ordered = means.draws[:, places]
-        earlier = ordered[:, :-1]
-        later = ordered[:, 1:]
-        in_order = (earlier >= later).all(axis=1)
+        ordered = means.draws[:, order]
+        in_order = (ordered[:, :-1] >= ordered[:, 1:]).all(axis=1)
         share = float(in_order.mean())
-    gaps = []
-    for gap in compare_means(complete[:, places], clusters=drawn, **options):
-        first = places[gap.first]
-        second = places[gap.second]
-        of_columns = replace(gap, first=first, second=second)
-        gaps.append(of_columns)
     return Order(
-        places=tuple(places),
-        means=tuple(means.values[places].tolist()),
+        models=tuple(order.tolist()),
+        means=tuple(means.values[order].tolist()),
         share=share,
         cases=cases,
-        gaps=tuple(gaps),
+        gaps=tuple(compare_means(complete[:, order], clusters=drawn, **options)),
     )
 
 
@@ -156,9 +147,9 @@ class SelfPreference:
     """`preference` less `leniency`, over the other judges for whom both are known: what is left
     when the mildness of a judge towards every model is taken off.
     """
-    own: float
+    own_mean: float
     """Its mean rating of its own answers."""
-    others: float
+    others_mean: float
     """Mean rating of these answers by the other judges."""
     p: float
     """Two-sided p-value of `preference` being 0, 0 to 1."""
@@ -205,8 +196,8 @@ def self_preference(
         preference=preference,
         leniency=leniency,
         beyond=beyond,
-        own=own_mean.value,
-        others=other_mean.value,
+        own_mean=own_mean.value,
+        others_mean=other_mean.value,
         p=p,
         p_beyond=p_beyond,
     )

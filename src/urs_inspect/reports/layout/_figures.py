@@ -28,8 +28,9 @@ MARK = "#2f7fc9"
 LINE = "currentColor"
 """Colours that can be seen on white and on black: of marks, and of axes."""
 VIZ = "pip install 'urs-inspect[viz]'"
-_HUES = [MARK, "#d97a1e", "#8a63c9", "#3f8f5f"]
+_HUES = [MARK, "#d97a1e", "#8a63c9", "#3f8f5f", "#c2527f"]
 _SHAPES = ["circle", "diamond", "square", "triangle-up"]
+"""Of different numbers, so that only the twenty-first mark is as the first."""
 _LONGEST_NAME = {WIDE: 260, NARROW: 120}
 _FONT = "system-ui, sans-serif"
 _ROWS = "rows"

@@ -7,10 +7,10 @@ it. Logs of `urs` whose answers several judges have judged give self-preference 
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, pairwise, product
-from typing import Any, Literal, TypeVar
+from itertools import chain, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ from urs_inspect.reports.numbers._conditions import (
     differences,
     version_number,
 )
+from urs_inspect.reports.numbers._scores import DIGITS, clusters_of
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers._crossval_judge import COPY
 from urs_inspect.scorers._metrics import CLUSTER
@@ -46,9 +47,9 @@ ALL = "all"
 
 KEY = ["evaluator", "source", "model"]
 """What distinguishes the cells of a grid."""
-_COLUMNS = ["case", "fold", *KEY, "outcome", "final", "copy"]
-"""Columns of judgements: `final` is NaN without a score; `copy` is whether an answer is word for
-word its reference.
+_COLUMNS = ["case", CLUSTER, "fold", *KEY, "outcome", "final", "copy"]
+"""Columns of judgements: `cluster` is empty for a case by itself, `final` is NaN without a score,
+and `copy` is whether an answer is word for word its reference.
 """
 _PREFERENCES = [
     "evaluator",
@@ -80,17 +81,8 @@ _SHOWN: Shown = (
     {"rubric_sha256": "rubric", "reference_score": "rubric"},
     {"prompts_sha256": "prompts_sha256"},
 )
-
-
-_Read = TypeVar("_Read")
-
-
-@dataclass(frozen=True)
-class CaseTexts:
-    """The answers of a model, or the references by a source, to all cases."""
-
-    what: Literal["answers", "references"]
-    name: str
+Texts = tuple[str, str]
+"""Texts to all cases: `answers` or `references`, and the model or source that they are by."""
 
 
 @dataclass(frozen=True)
@@ -103,9 +95,8 @@ class Scores:
     sources: Sequence[str]
     models: Sequence[str]
     values: Floats
-    clusters: Integers | None = (
-        None  # number of each case's cluster, such as its user; None where each case is one
-    )
+    # number of each case's cluster, such as its user; None where each case is one
+    clusters: Integers | None = None
 
     @property
     def axes(self) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
@@ -115,7 +106,7 @@ class Scores:
     @property
     def names(self) -> list[str]:
         """All of them, each once."""
-        return list(dict.fromkeys(name for axis in self.axes for name in axis))
+        return list(dict.fromkeys(chain.from_iterable(self.axes)))
 
 
 @dataclass(frozen=True)
@@ -126,26 +117,11 @@ class GridLog:
 
     name: str
     conditions: Mapping[str, Any]
-    axes: tuple[
-        Sequence[str], Sequence[str], Sequence[str]
-    ]  # evaluators, sources of references, tested models
-    hashes: Mapping[CaseTexts, str]  # of their content
+    # evaluators, sources of references, tested models
+    axes: tuple[Sequence[str], Sequence[str], Sequence[str]]
+    hashes: Mapping[Texts, str]  # of their content
     judgements: pd.DataFrame
-    clusters: Mapping[str, str] = field(
-        default_factory=dict
-    )  # case -> its cluster, such as its user, where it has one
     reply_counts: Counts = field(default_factory=dict)  # of the evaluators' replies
-
-
-@dataclass(frozen=True)
-class Replaced:
-    """A cell of a log whose judgements do not count, because a later log has the cell as well."""
-
-    evaluator: str
-    source: str
-    model: str
-    log: str
-    by: str  # the later log
 
 
 @dataclass(frozen=True)
@@ -158,8 +134,12 @@ class Grid:
     logs: Sequence[GridLog]
     judgements: pd.DataFrame
     scores: Scores
-    replaced: Sequence[Replaced]
-    differs: Sequence[Difference | CaseTexts] = ()  # why it is not compared with the first grid
+    # Without answers that are their own references: a judge gives a text that it compares with
+    # itself the highest score, so that such a rating shows neither how far the judge is from the
+    # score of a reference, nor how it rates itself beside others.
+    scores_without_copies: Scores
+    replaced: Mapping[str, int]  # log -> its cells that do not count, as a later log has them too
+    differs: Sequence[Difference | Texts] = ()  # why it is not compared with the first grid
 
     @property
     def reply_counts(self) -> Counts:
@@ -172,28 +152,22 @@ class Grid:
         return self.logs[0].conditions
 
     @property
-    def copies(self) -> dict[str, set[str]]:
+    def copies(self) -> dict[str, int]:
         """Model -> cases where its answer is word for word its reference."""
-        copied = self.judgements[self.judgements["copy"]]
-        by_model = copied.groupby("model", sort=False)["case"]
-        return {str(model): set(cases) for model, cases in by_model}
+        return _copies(self.judgements)
 
-    def scores_without_copies(self) -> Scores:
-        """Scores without those of answers that are their own references.
 
-        A judge gives a text that it compares with itself the highest score, so that such a rating
-        shows neither how far the judge is from the score of a reference, nor how it rates itself
-        beside others.
-        """
-        scores = replace(self.scores, values=self.scores.values.copy())
-        cases = sorted(set(self.judgements["case"]))
-        for model, copied in self.copies.items():
-            if model in scores.sources and model in scores.models:
-                source = scores.sources.index(model)
-                tested = scores.models.index(model)
-                is_copy = [case in copied for case in cases]
-                scores.values[is_copy, :, source, tested] = np.nan
-        return scores
+def read_grid_logs(logs: Iterable[EvalLog], skipped: list[str]) -> list[GridLog]:
+    """Read logs of `urs_crossval`; `skipped` gets a sentence on each that is damaged."""
+    read = []
+    for log in logs:
+        try:
+            read.append(read_grid_log(log))
+        except Exception as error:  # a damaged file may raise anything
+            name = short_name(log.location)
+            reason = f"{type(error).__name__}: {error}"
+            skipped.append(f"{name} was left out: it cannot be read: {reason}.")
+    return read
 
 
 def read_grid_log(log: EvalLog) -> GridLog:
@@ -203,52 +177,29 @@ def read_grid_log(log: EvalLog) -> GridLog:
     """
     facts = log.eval.metadata or {}
     rows = []
-    clusters: dict[str, str] = {}
     replies: list[Mapping[str, Any] | None] = []
     for sample in read_eval_log_sample_summaries(log.location):
         about = sample.metadata or {}
-        case = str(about["case"])
-        cluster = str(about.get(CLUSTER) or "").strip()
-        if cluster:
-            clusters[case] = cluster
         score = last_score(sample, "crossval_judge")
         if score is not None:
             replies.append(score.metadata)
-        key = (str(about[name]) for name in KEY)
-        is_copy = bool(about.get(COPY))
-        rows.append((case, int(about["fold"]), *key, *_judged(sample, score), is_copy))
-    judgements = pd.DataFrame(rows, columns=_COLUMNS)
+        outcome, final = _judged(sample, score)
+        row = {name: str(about[name]) for name in ("case", *KEY)}
+        cluster = str(about.get(CLUSTER) or "").strip()
+        row_facts = {CLUSTER: cluster, "fold": int(about["fold"]), "copy": bool(about.get(COPY))}
+        rows.append({**row, **row_facts, "outcome": outcome, "final": final})
     conditions = {name: facts[name] for name in _CONDITIONS}
     conditions["task_version"] = version_number(str(log.eval.task_version))
-    all_hashes = {}
-    for source, value in facts["sources"].items():
-        all_hashes[CaseTexts("references", source)] = value
-    for model, value in facts["models"].items():
-        all_hashes[CaseTexts("answers", model)] = value
+    hashes = {("references", source): sha256 for source, sha256 in facts["sources"].items()}
+    hashes |= {("answers", model): sha256 for model, sha256 in facts["models"].items()}
     return GridLog(
         short_name(log.location),
         conditions,
         (list(facts["evaluators"]), list(facts["sources"]), list(facts["models"])),
-        all_hashes,
-        judgements,
-        clusters,
+        hashes,
+        pd.DataFrame(rows, columns=_COLUMNS),
         summed(replies),
     )
-
-
-def read_each(
-    read: Callable[[EvalLog], _Read], logs: Iterable[EvalLog], skipped: list[str]
-) -> list[_Read]:
-    """What is read of each log; `skipped` gets a sentence on each that is damaged."""
-    found = []
-    for log in logs:
-        try:
-            found.append(read(log))
-        except Exception as error:  # a damaged file may raise anything
-            name = short_name(log.location)
-            reason = f"{type(error).__name__}: {error}"
-            skipped.append(f"{name} was left out: it cannot be read: {reason}.")
-    return found
 
 
 def _judged(sample: EvalSampleSummary, score: Score | None) -> tuple[str, float]:
@@ -279,54 +230,47 @@ def grids_of(logs: Iterable[GridLog]) -> list[Grid]:
     return [replace(grid, differs=_differences(first, grid.logs)) for grid in grids]
 
 
-def _differences(first: Sequence[GridLog], logs: Sequence[GridLog]) -> list[Difference | CaseTexts]:
+def _differences(first: Sequence[GridLog], logs: Sequence[GridLog]) -> list[Difference | Texts]:
     other_conditions = differences(logs[0].conditions, first[0].conditions, _SHOWN)
     other_texts = changed(_hashes(logs), _hashes(first))
     return [*other_conditions, *other_texts]
 
 
-def _hashes(logs: Iterable[GridLog]) -> dict[CaseTexts, str]:
-    hashes: dict[CaseTexts, str] = {}
+def _hashes(logs: Iterable[GridLog]) -> dict[Texts, str]:
+    hashes: dict[Texts, str] = {}
     for log in logs:
         hashes |= log.hashes
     return hashes
 
 
 def _grid(logs: Sequence[GridLog]) -> Grid:
-    judgements, replaced = _latest_judgements(logs)
-    axes = []
-    for axis in range(3):
-        names = chain.from_iterable(log.axes[axis] for log in logs)
-        axes.append(list(dict.fromkeys(names)))
-    clusters: dict[str, str] = {}
-    for log in logs:
-        clusters |= log.clusters
-    scores = _scores(judgements, clusters, *axes)
-    return Grid(logs, judgements, _best_first(scores), replaced)
-
-
-def _latest_judgements(logs: Sequence[GridLog]) -> tuple[pd.DataFrame, list[Replaced]]:
-    """The judgements of the last log of each cell, and those that they replace."""
-    parts = [log.judgements.assign(place=place) for place, log in enumerate(logs)]
+    parts = [log.judgements.assign(log=place) for place, log in enumerate(logs)]
     table = pd.concat(parts, ignore_index=True)
-    is_last = table["place"] == table.groupby(KEY)["place"].transform("max")
-    replaced = []
-    cells = table[[*KEY, "place"]].drop_duplicates()
-    for key, places in cells.groupby(KEY, sort=False)["place"]:
-        evaluator, source, model = map(str, key)
-        for earlier, later in pairwise(places):
-            earlier_log = logs[earlier].name
-            replaced.append(Replaced(evaluator, source, model, earlier_log, logs[later].name))
-    return table[is_last].drop(columns="place").reset_index(drop=True), replaced
+    is_last = table["log"] == table.groupby(KEY)["log"].transform("max")
+    earlier = table.loc[~is_last, [*KEY, "log"]].drop_duplicates()["log"]
+    judgements = table[is_last].drop(columns="log").reset_index(drop=True)
+    evaluators, sources, models = (_names(log.axes[axis] for log in logs) for axis in range(3))
+    axes = (evaluators, sources, _best_first(judgements, models))
+    clusters = _clusters(table)
+    return Grid(
+        logs,
+        judgements,
+        _scores(judgements, axes, clusters),
+        _scores(judgements[~judgements["copy"]], axes, clusters),
+        {logs[place].name: cells for place, cells in Counter(earlier).items()},
+    )
 
 
-def _best_first(scores: Scores) -> Scores:
+def _names(parts: Iterable[Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(parts)))
+
+
+def _best_first(judgements: pd.DataFrame, models: Sequence[str]) -> list[str]:
     """The models in the order of their means over all settings; those without a mean last."""
-    of_settings = np.ma.masked_invalid(scores.values).mean(axis=0)
-    means = of_settings.reshape(-1, len(scores.models)).mean(axis=0)
-    best = np.argsort(-np.ma.filled(means, -math.inf), kind="stable")
-    models = [scores.models[model] for model in best]
-    return replace(scores, models=models, values=scores.values[..., best])
+    of_cases = judgements.groupby(["case", *KEY])["final"].mean()
+    means = of_cases.groupby(KEY).mean().groupby("model").mean().round(DIGITS)
+    ordered = means.reindex(models).sort_values(ascending=False, kind="stable")
+    return list(ordered.index)
 
 
 def rows_of(data: pd.DataFrame) -> list[Any]:
@@ -334,30 +278,31 @@ def rows_of(data: pd.DataFrame) -> list[Any]:
     return list(data.itertuples(index=False))
 
 
-def keys_of(data: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Evaluator, source and model of each row."""
-    return list(data[KEY].itertuples(index=False, name=None))
-
-
-def _scores(judgements: pd.DataFrame, clusters: Mapping[str, str], *axes: Sequence[str]) -> Scores:
-    means = judgements.groupby(["case", *KEY], sort=False)["final"].mean()
-    cases = sorted(set(judgements["case"]))
-    cells = pd.MultiIndex.from_product([cases, *axes])
+def _scores(
+    judgements: pd.DataFrame, axes: Sequence[Sequence[str]], clusters: "pd.Series[str]"
+) -> Scores:
+    """Scores of all cases; `clusters` has the cluster of each, as of `_clusters`."""
+    means = judgements.groupby(["case", *KEY])["final"].mean()
+    cells = pd.MultiIndex.from_product([clusters.index, *axes])
     values = means.reindex(cells).to_numpy(dtype=np.float64)
+    numbered = None
+    if not clusters.is_unique:
+        numbered = number_clusters(list(clusters))
     evaluators, sources, models = axes
-    shaped = values.reshape(len(cases), *map(len, axes))
-    return Scores(evaluators, sources, models, shaped, _numbered(cases, clusters))
+    shaped = values.reshape(len(clusters), *map(len, axes))
+    return Scores(evaluators, sources, models, shaped, numbered)
 
 
-def _numbered(cases: Sequence[str], clusters: Mapping[str, str]) -> Integers | None:
-    """Number of each case's cluster; None where each case is one."""
-    names = []
-    for case in cases:
-        cluster = clusters.get(case)
-        names.append(f"cluster {cluster}" if cluster else f"case {case}")
-    if len(set(names)) == len(names):
-        return None
-    return number_clusters(names)
+def _clusters(judgements: pd.DataFrame) -> "pd.Series[str]":
+    """Cluster of each case, by case."""
+    return clusters_of(judgements.rename(columns={"case": "question"}))
+
+
+def _copies(judgements: pd.DataFrame) -> dict[str, int]:
+    """Model -> cases where its answer is word for word its reference."""
+    copied = judgements[judgements["copy"]]
+    cases = copied.groupby("model", sort=False)["case"].nunique()
+    return {str(model): int(number) for model, number in cases.items()}
 
 
 def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
@@ -365,22 +310,15 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
     and model.
 
     `fold_deviation` is the standard deviation of the means of folds: that of parts of the cases,
-    not the error of the mean. `outcomes` are counts of how the judging ended, `missing` among them
-    for what no log has.
+    not the error of the mean.
     """
     scores = grid.scores
-    cases = len(scores.values)
-    flat = scores.values.reshape(cases, -1)
+    flat = scores.values.reshape(len(scores.values), -1)
     fold_of_case = grid.judgements.groupby("case")["fold"].first().to_numpy()
     by_fold = pd.DataFrame(flat).groupby(fold_of_case).mean()
     draws = bootstrap_table(flat, clusters=scores.clusters, rounds=how.rounds, seed=how.seed)
-    judged: Mapping[Any, pd.DataFrame] = dict(list(grid.judgements.groupby(KEY, sort=False)))
-    table = pd.DataFrame(product(*scores.axes), columns=KEY)
-    none = grid.judgements[:0]
-    outcomes: list[Any] = [_outcomes(judged.get(key, none), cases) for key in keys_of(table)]
     means: list[Any] = list(mean_estimates(draws, how.level))
-    table = table.assign(
-        outcomes=outcomes,
+    table = pd.DataFrame(product(*scores.axes), columns=KEY).assign(
         mean=means,
         unscored=np.isnan(flat).sum(axis=0),
         fold_mean=by_fold.mean(),
@@ -391,18 +329,22 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
     there: set[tuple[str, ...]] = set()
     for log in grid.logs:
         there.update(product(*log.axes))
-    is_there = [key in there for key in keys_of(table)]
+    is_there = [key in there for key in table[KEY].itertuples(index=False, name=None)]
     return table[is_there].reset_index(drop=True)
 
 
-def _outcomes(judgements: pd.DataFrame, cases: int) -> dict[str, int]:
-    """Counts of how the judging of a cell ended, `missing` for cases that it lacks."""
-    counts = Counter(judgements["outcome"])
-    outcomes = dict(sorted(counts.items()))
-    missing = cases - judgements["case"].nunique()
-    if missing:
-        outcomes["missing"] = missing
-    return outcomes
+def outcome_table(grid: Grid, means: pd.DataFrame) -> pd.DataFrame:
+    """How the judging ended and how often, by the cells of `means`, as from `mean_table`.
+
+    `missing` are cases that no log has.
+    """
+    by_cell = grid.judgements.groupby(KEY)
+    counts = grid.judgements.groupby([*KEY, "outcome"]).size().reset_index(name="judgements")
+    cells = means[KEY]
+    judged = by_cell["case"].nunique().reindex(pd.MultiIndex.from_frame(cells), fill_value=0)
+    lacking = len(grid.scores.values) - judged.to_numpy()
+    missing = cells.assign(outcome="missing", judgements=lacking)[lacking > 0]
+    return cells.merge(pd.concat([counts, missing]), on=KEY)
 
 
 def bias_table(scores: Scores, reference_score: float, how: Resampling) -> pd.DataFrame:
@@ -410,11 +352,11 @@ def bias_table(scores: Scores, reference_score: float, how: Resampling) -> pd.Da
     references, and by model.
     """
     both = [model for model in scores.models if model in scores.sources]
-    places = [(scores.sources.index(model), scores.models.index(model)) for model in both]
+    sources = [scores.sources.index(model) for model in both]
+    models = [scores.models.index(model) for model in both]
     rows = []
     for judge, evaluator in enumerate(scores.evaluators if both else ()):
-        of_copies = [scores.values[:, judge, source, model] for source, model in places]
-        own = np.stack(of_copies, axis=1)
+        own = scores.values[:, judge, sources, models]
         biases = rating_bias(own, reference_score, clusters=scores.clusters, **vars(how))
         rows.append((evaluator, ALL, biases.bias))
         for model, bias in zip(both, biases.by_model, strict=True):
@@ -447,8 +389,6 @@ def preference_table(scores: Scores, how: Resampling) -> pd.DataFrame:
                 "evaluator": scores.evaluators[judge],
                 "source": source,
                 "others": ", ".join(others),
-                "own_mean": preference.own,
-                "others_mean": preference.others,
             }
             rows.append(row)
     return pd.DataFrame(rows, columns=_PREFERENCES)
@@ -482,15 +422,13 @@ def order_tables(scores: Scores, how: Resampling) -> tuple[pd.DataFrame, pd.Data
         setting = (scores.evaluators[judge], scores.sources[reference])
         of_setting = scores.values[:, judge, reference]
         order = order_of(of_setting, clusters=scores.clusters, **vars(how))
+        models = [scores.models[model] for model in order.models]
         if order.cases:
-            ordered = zip(order.places, order.means, strict=True)
-            for place, (model, mean) in enumerate(ordered, start=1):
-                name = scores.models[model]
+            for place, (name, mean) in enumerate(zip(models, order.means, strict=True), start=1):
                 orders.append((*setting, place, name, mean, order.cases, order.share))
         for gap in order.gaps:
-            first = scores.models[gap.first]
-            second = scores.models[gap.second]
-            pairs.append((*setting, first, second, gap.difference, gap.p))
+            names = (models[gap.first], models[gap.second])
+            pairs.append((*setting, *names, gap.difference, gap.p))
     columns = ["evaluator", "source", "place", "model", "mean", "cases", "share"]
     order_table = pd.DataFrame(orders, columns=columns)
     columns = ["evaluator", "source", "first", "second", "difference", "p"]
@@ -507,107 +445,88 @@ def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
     For the pair in the order of the first setting, in how many settings each comes first, and in
     how many of these significantly.
     """
-    by_pair: dict[frozenset[str], list[Any]] = {}
-    for row in rows_of(pairs):
-        pair = frozenset((row.first, row.second))
-        by_pair.setdefault(pair, []).append(row)
+    ahead = pairs.loc[[gap.value > 0 for gap in pairs["difference"]]]
+    counts = ahead.groupby(["first", "second"], sort=False)["apart"].agg(["size", "sum"])
     reversals = []
-    for settings in by_pair.values():
-        first = settings[0].first
-        decided = [row for row in settings if row.difference.value > 0]
-        ahead = [row.apart for row in decided if row.first == first]
-        behind = [row.apart for row in decided if row.first != first]
-        if ahead and behind:
+    for place, (first, second) in enumerate(counts.index):
+        if (second, first) in counts.index[place + 1 :]:
+            settings, significant = counts.loc[first, second]
+            settings_behind, significant_behind = counts.loc[second, first]
             reversal = {
                 "first": first,
-                "second": settings[0].second,
-                "ahead": len(ahead),
-                "ahead_significant": sum(ahead),
-                "behind": len(behind),
-                "behind_significant": sum(behind),
+                "second": second,
+                "ahead": int(settings),
+                "ahead_significant": int(significant),
+                "behind": int(settings_behind),
+                "behind_significant": int(significant_behind),
             }
             reversals.append(reversal)
     return reversals
 
 
 @dataclass(frozen=True)
-class OtherRun:
-    """Logs of a run that does not count, because more judges have judged another of its model."""
-
-    model: str
-    logs: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Copies:
-    """Answers of a model in a log that are word for word its references, and do not count."""
-
-    model: str
-    copies: int
-    answers: int  # of the model in the log
-
-
-@dataclass(frozen=True)
 class JudgedRuns:
-    """Ordinary runs under the same conditions: what they have in common, and their scores (one
-    source).
-    """
+    """Ordinary runs under the same conditions, and their scores, with one source of references."""
 
-    facts: Mapping[str, Any]
+    conditions: Conditions  # without judges, which are what is compared
+    logs: frozenset[str]
     scores: Scores
-    others: Sequence[OtherRun]
-    copies: Sequence[Copies]
+    others: Mapping[str, Sequence[str]]  # model -> logs of other runs of it, which do not count
+    copies: Mapping[str, int]  # model -> cases where its answer is its reference; they do not count
+
+    @property
+    def judge_is_tested(self) -> bool:
+        """Whether a judge is one of the models, and there is another judge to compare it with."""
+        return len(self.scores.evaluators) > 1 and not set(self.scores.evaluators).isdisjoint(
+            self.scores.models
+        )
 
 
-@dataclass(frozen=True)
-class RunsWithout:
-    """Ordinary runs without self-preference: they have one judge, or none among the models."""
-
-    logs: int
-    models: Sequence[str]
-    judges: Sequence[str]
-
-
-def read_judged_runs(answers: Answers) -> tuple[list[JudgedRuns], list[RunsWithout]]:
-    """Read the scores of answers that several judges have judged, one of them the model itself; and
-    which runs have none.
+def read_judged_runs(answers: Answers) -> list[JudgedRuns]:
+    """Read the scores of answers by each of their judges, one result for all runs under the same
+    conditions.
 
     Judges compare only over the same answers: a panel's, or those of one run that was judged again
     with `inspect score` into another log. Two runs of one model have different answers; the one
-    with more judges counts.
+    with more judges counts, the last of equal ones.
     """
-    named = answers.table[answers.table[CLUSTER] != ""]
-    clusters = dict(zip(named["question"].map(str), named[CLUSTER].map(str), strict=True))
     blocks: dict[tuple[object, ...], tuple[Conditions, list[pd.DataFrame]]] = {}
     for _, rows in answers.table.groupby("log", sort=False):
-        same = replace(conditions_of(rows), judges=())  # which are what is compared
+        same = replace(conditions_of(rows), judges=())
         key = (same.key, same.prompts)
         _, tables = blocks.setdefault(key, (same, []))
         tables.append(_run_judgements(rows))
     runs = []
-    without = []
     for same, tables in blocks.values():
-        kept, others = _one_run_per_model(pd.concat(tables, ignore_index=True))
-        judgements = _counted(kept)
-        models = list(map(str, kept["model"].unique()))
-        judges = list(map(str, judgements["evaluator"].unique()))
-        if len(judges) > 1 and set(judges) & set(models):
-            scores = _scores(judgements, clusters, judges, [""], models)
-            names = ("dataset", "rubric", "prompts", "references")
-            facts = {name: getattr(same, name) for name in names}
-            facts |= {"questions": len(scores.values), "judges": judges, "models": models}
-            runs.append(JudgedRuns(facts, scores, others, _copies(kept)))
-        else:
-            without.append(RunsWithout(kept["log"].nunique(), models, judges))
-    return runs, without
+        table = pd.concat(tables, ignore_index=True)
+        own_runs = table[["model", "run"]].drop_duplicates()
+        judges = _counted(table).groupby("run")["evaluator"].nunique()
+        own_runs["judges"] = own_runs["run"].map(judges).fillna(0)
+        best = own_runs.sort_values("judges", kind="stable").groupby("model")["run"].last()
+        is_best = table["run"] == table["model"].map(best)
+        kept = table[is_best]
+        others = table[~is_best].groupby("model", sort=False)["log"].unique()
+        counted = _counted(kept)
+        axes = (list(counted["evaluator"].unique()), [""], list(kept["model"].unique()))
+        judged = JudgedRuns(
+            same,
+            frozenset(table["log"]),
+            _scores(counted, axes, _clusters(counted)),
+            {str(model): list(map(short_name, logs)) for model, logs in others.items()},
+            _copies(kept),
+        )
+        runs.append(judged)
+    return runs
 
 
-_NO_JUDGE = {"": math.nan}
+def _counted(judgements: pd.DataFrame) -> pd.DataFrame:
+    is_judged = judgements["evaluator"].notna()
+    return judgements[~judgements["copy"] & is_judged]
 
 
 def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per answer of a log and judge, and one with an empty `evaluator` for an answer
-    without a judge.
+    """One row per answer of a log and judge, and one without `evaluator` for an answer without a
+    judge.
     """
     log = str(rows["log"].iloc[0])
     spec = read_log(log, header_only=True).eval
@@ -618,47 +537,18 @@ def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
         for sample in read_log(log, without=ANSWERS_ONLY).samples or []:
             if sample.output.completion.strip() == str(sample.target).strip():
                 copies.add((str(sample.id), sample.epoch))
-    judgements = []
-    answers = zip(rows["question"], rows["epoch"], rows["judge_finals"], strict=True)
-    for question, number, finals in answers:
-        case = str(question)
-        epoch = int(number)
-        is_copy = (case, epoch) in copies
-        for judge, final in (finals or _NO_JUDGE).items():
-            judgements.append((case, epoch, judge, float(final), is_copy))
-    table = pd.DataFrame(judgements, columns=["case", "epoch", "evaluator", "final", "copy"])
-    model = str(rows["base_model"].iloc[0])
-    return table.assign(log=log, model=model, run=spec.eval_id, source="")
-
-
-def _counted(judgements: pd.DataFrame) -> pd.DataFrame:
-    is_judged = judgements["evaluator"] != ""
-    return judgements[~judgements["copy"] & is_judged]
-
-
-def _copies(judgements: pd.DataFrame) -> list[Copies]:
-    """The logs and models some of whose answers are word for word references."""
-    answers = judgements.drop_duplicates(["log", "case", "epoch"])
-    found = []
-    for (_, model), rows in answers.groupby(["log", "model"], sort=False):
-        copies = int(rows["copy"].sum())
-        if copies:
-            found.append(Copies(str(model), copies, len(rows)))
-    return found
-
-
-def _one_run_per_model(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[OtherRun]]:
-    """The judgements of one run of each model: that which the most judges have judged, the last of
-    equal ones; and the other runs.
-    """
-    judges = _counted(judgements).groupby("run")["evaluator"].nunique()
-    kept: list[pd.DataFrame] = []
-    others: list[OtherRun] = []
-    for model, own in judgements.groupby("model", sort=False):
-        runs = dict(list(own.groupby("run", sort=False)))
-        best = max(reversed(runs), key=lambda run: judges.get(run, 0))
-        kept.append(runs.pop(best))
-        for other in runs.values():
-            logs = [short_name(log) for log in other["log"].unique()]
-            others.append(OtherRun(str(model), logs))
-    return pd.concat(kept), others
+    answers = zip(rows["question"], rows["epoch"], strict=True)
+    judgements = pd.DataFrame(
+        {
+            "case": rows["question"],
+            CLUSTER: rows[CLUSTER],
+            "log": log,
+            "run": spec.eval_id,
+            "source": "",
+            "model": rows["base_model"],
+            "evaluator": rows["judge_finals"].map(list),
+            "final": [list(finals.values()) for finals in rows["judge_finals"]],
+            "copy": [answer in copies for answer in answers],
+        }
+    )
+    return judgements.explode(["evaluator", "final"]).astype({"final": np.float64})

@@ -26,15 +26,14 @@ from urs_inspect.logs._scores import role_models
 from urs_inspect.reports._texts import listed
 from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched
 from urs_inspect.reports.numbers._answers import Answers, Run
-from urs_inspect.reports.numbers._conditions import Conditions, conditions_of
+from urs_inspect.reports.numbers._conditions import Conditions
 from urs_inspect.reports.numbers._crossval import (
     ALL,
     TASK,
     Scores,
     grids_of,
     preference_table,
-    read_each,
-    read_grid_log,
+    read_grid_logs,
     read_judged_runs,
 )
 from urs_inspect.reports.numbers._human_data import HumanRatings
@@ -346,32 +345,19 @@ def _read_grids(answers: Answers, logs: Sequence[EvalLog], skipped: list[str]) -
     if not logs:
         return
     headers = {short_name(log.location): log for log in logs}
-    read = read_each(read_grid_log, logs, skipped)
-    for grid in grids_of(read):
+    for grid in grids_of(read_grid_logs(logs, skipped)):
         names = [log.name for log in grid.logs]
         same = _same_prompts(answers, headers[names[0]])
-        scores = grid.scores_without_copies()
-        yield _Judged(scores, str(grid.conditions["rubric"]), tuple(names), same)
+        rubric = str(grid.conditions["rubric"])
+        yield _Judged(grid.scores_without_copies, rubric, tuple(names), same)
 
 
 def _read_runs(answers: Answers, judges: set[str]) -> Iterator[_Judged]:
     """Scores of the answers of rankings by judges that were tested as well."""
-    if not answers.runs:
+    if not answers.runs or judges.isdisjoint(answers.table["base_model"]):
         return
-    comparable: dict[object, list[str]] = {}
-    for log, rows in answers.table.groupby("log", sort=False):
-        about = replace(conditions_of(rows), judges=())
-        key = (about.key, about.prompts)
-        comparable.setdefault(key, []).append(str(log))
-    for logs in comparable.values():
-        table = answers.table[answers.table["log"].isin(logs)]
-        if judges.isdisjoint(table["base_model"]):
-            continue
-        part = replace(answers, table=table)
-        runs, _ = read_judged_runs(part)
-        for run in runs:
-            rubric = str(run.facts["rubric"])
-            yield _Judged(run.scores, rubric, (), frozenset(logs))
+    for run in read_judged_runs(answers):
+        yield _Judged(run.scores, run.conditions.rubric, (), run.logs)
 
 
 def judge_checks(

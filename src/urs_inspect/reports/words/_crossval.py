@@ -1,10 +1,9 @@
 """The report of a cross-validation, with Figures 4 and 10 (URS paper) drawn with Altair as SVG."""
 
-import math
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import cycle, islice, pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import pandas as pd
@@ -17,6 +16,7 @@ from urs_inspect.logs._files import finished_headers, local_path, nothing_left, 
 from urs_inspect.logs._naming import short_names
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import DASH, Format, level_text, number, p_value, share
+from urs_inspect.reports.layout._figures import WIDE, dumbbell_plot, svg
 from urs_inspect.reports.layout._tables import (
     SIMULATED_SCREEN,
     FirstScreen,
@@ -27,25 +27,22 @@ from urs_inspect.reports.layout._tables import (
     simulation_section,
 )
 from urs_inspect.reports.numbers._answers import read_answers
+from urs_inspect.reports.numbers._conditions import Difference
 from urs_inspect.reports.numbers._crossval import (
     ALL,
-    KEY,
     TASK,
-    CaseTexts,
     Grid,
     JudgedRuns,
-    RunsWithout,
     Scores,
     bias_table,
     grids_of,
     mean_table,
     order_tables,
+    outcome_table,
     preference_table,
-    read_each,
-    read_grid_log,
+    read_grid_logs,
     read_judged_runs,
     reversals_of,
-    rows_of,
     with_holm,
 )
 from urs_inspect.reports.words._comparison import cluster_note
@@ -53,11 +50,14 @@ from urs_inspect.stats._bootstrap import LEVEL, SEED, Resampling
 
 CROSSVAL = ReportKind(
     "urs-inspect cross-validation",
-    2,
+    3,
     "urs-inspect robustness",
     "crossval",
     ("means", "rating_bias", "orders", "differences", "self_preference"),
-    ("figure_4.svg", "figure_10.svg", "figure_4_[0-9]*.svg", "figure_10_[0-9]*.svg"),
+    tuple(
+        f"{figure}{place}.svg"
+        for figure, place in product(("figure_4", "figure_10", "rating_bias"), ("", "_[0-9]*"))
+    ),
 )
 ROUNDS = 10_000
 
@@ -113,7 +113,7 @@ def report_crossval(
 
     Returns:
         The report, with the tables `means`, `rating_bias`, `orders`, `differences` and
-        `self_preference`, and Figures 4 and 10 of each grid.
+        `self_preference`, Figures 4 and 10, and rating bias, of each grid.
 
     Raises:
         InputError: If a name does not exist, or nothing is left to report; the message reports what
@@ -123,15 +123,18 @@ def report_crossval(
     skipped = list[str]()
     headers = finished_headers(names, skipped)
     grid_logs = [header for header in headers if header.eval.task == TASK]
-    read = read_each(read_grid_log, grid_logs, skipped)
+    read = read_grid_logs(grid_logs, skipped)
     others = [local_path(log.location) for log in headers if log.eval.task != TASK]
-    judged: list[JudgedRuns] = []
+    judged = []
     if others:
         try:
             answers = read_answers(others)
             skipped += answers.left_out
-            judged, without = read_judged_runs(answers)
-            skipped += map(without_preference, without)
+            for runs in read_judged_runs(answers):
+                if runs.judge_is_tested:
+                    judged.append(runs)
+                else:
+                    skipped.append(without_preference(runs))
         except InputError as error:  # logs of other tasks may lie in the same folder
             skipped += error.message.splitlines()
     if not read and not judged:
@@ -144,14 +147,15 @@ def report_crossval(
     )
 
 
-def without_preference(runs: RunsWithout) -> str:
+def without_preference(runs: JudgedRuns) -> str:
     """Why runs show no self-preference."""
+    judges = runs.scores.evaluators
     lacking = "no judge is among the models"
-    if len(runs.judges) < 2:
+    if len(judges) < 2:
         lacking = "there is no other judge of the same answers to compare with"
     return (
-        f"No self-preference from {counted(runs.logs, 'log')} of {', '.join(runs.models)}, judged"
-        f" by {', '.join(runs.judges) or 'nobody'}: {lacking}."
+        f"No self-preference from {counted(len(runs.logs), 'log')} of"
+        f" {', '.join(runs.scores.models)}, judged by {', '.join(judges) or 'nobody'}: {lacking}."
     )
 
 
@@ -164,36 +168,59 @@ def crossval_report(
     command: str = "",
 ) -> Report:
     """The report of grids and ordinary runs that were read."""
-    scores = [*(grid.scores_without_copies() for grid in grids), *(runs.scores for runs in judged)]
+    scores = [grid.scores_without_copies for grid in grids] + [runs.scores for runs in judged]
     preferences = with_holm([preference_table(part, how) for part in scores])
     simulated = any(name.startswith(SIMULATED) for part in scores for name in part.names)
     sections = simulation_section(simulated)
     figures = {}
     facts = []
-    orders_of_grids = []
-    for place, (grid, own, preference) in enumerate(
-        zip(grids, scores, preferences, strict=False), start=1
-    ):
+    first = None
+    for place, grid in enumerate(grids, start=1):
         means = mean_table(grid, how)
-        biases = bias_table(own, grid.conditions["reference_score"], how)
         orders, pairs = order_tables(grid.scores, how)
-        tables = {
-            "means": means,
-            "orders": orders,
-            "differences": pairs,
-            "rating_bias": biases,
-        }
+        reference_score = grid.conditions["reference_score"]
+        biases = bias_table(grid.scores_without_copies, reference_score, how)
+        outcomes = outcome_table(grid, means)
         short = short_names(grid.scores.names)
-        sections.append(Section("Grid" if len(grids) == 1 else f"Grid {place}", _about(grid)))
-        sections += _sections(place, grid, short, tables, preference)
-        suffix = "" if place == 1 else f"_{place}"
+        suffix = ""
+        title = "Grid"
+        if len(grids) > 1:
+            title = f"Grid {place}"
+        if place > 1:
+            suffix = f"_{place}"
+        sections += [
+            Section(title, _about(grid)),
+            _mean_section(means, short, place),
+            _order_section(grid, orders, pairs, short, place),
+            _bias_section(grid, biases, short, place),
+            _preference_section(grid, preferences[place - 1], short, place),
+            *_unscored_section(outcomes, short),
+        ]
         drawn = (short, grid.conditions, simulated)
-        orders_of_grids.append((orders, pairs))
-        figures[f"figure_4{suffix}.svg"] = partial(draw_best_two, means, *drawn)
-        figures[f"figure_10{suffix}.svg"] = partial(draw_settings, means, biases, *drawn)
-        facts.append(_grid_facts(grid, means, pairs))
+        if means["fold_mean"].notna().any():
+            figures[f"figure_4{suffix}.svg"] = partial(draw_best_two, means, *drawn)
+            figures[f"figure_10{suffix}.svg"] = partial(draw_settings, means, *drawn)
+        if any(bias.n for bias in biases["bias"]):
+            figures[f"rating_bias{suffix}.svg"] = partial(draw_biases, biases, *drawn)
+        of_grid = {
+            "conditions": grid.conditions,
+            "differs_from_first": _differences(grid),
+            "notes": grid_notes(grid),
+            "evaluators": grid.scores.evaluators,
+            "sources": grid.scores.sources,
+            "models": grid.scores.models,
+            "copies": grid.copies,
+            "outcomes": outcomes.to_dict("records"),
+            "reversals": reversals_of(pairs),
+        }
+        facts.append(of_grid)
+        if first is None:
+            first = _screen(grids, orders, pairs, simulated)
     for runs, preference in zip(judged, preferences[len(grids) :], strict=True):
-        sections.append(_runs_section(runs, preference))
+        short = short_names([name for name in runs.scores.names if name])
+        shown = _preference_tables(preference, "runs", short, "judge", sources=False)
+        notes = (*_about_runs(runs), _PREFERENCE)
+        sections.append(Section("Self-preference in ordinary runs", notes, shown))
     if skipped:
         sections.append(Section("Skipped", skipped))
     sections.append(Section("Method", _method(how, bool(grids))))
@@ -203,47 +230,39 @@ def crossval_report(
         "simulated": simulated,
         "logs": logs,
         "skipped": skipped,
+        "grids": facts,
+        "runs": [_run_facts(runs) for runs in judged],
     }
-    runs_facts = [{**runs.facts, "notes": runs_notes(runs)} for runs in judged]
     return Report(
         CROSSVAL,
         "Cross-validation",
         sections,
-        {**about, "grids": facts, "runs": runs_facts},
+        about,
         figures,
-        first=_screen(grids, orders_of_grids, simulated),
+        first=first,
         appendix=lambda: [Section("Logs", logs)],
     )
 
 
-def _grid_facts(grid: Grid, means: pd.DataFrame, pairs: pd.DataFrame) -> dict[str, Any]:
-    """What the JSON file says of a grid beside its tables."""
+def _run_facts(runs: JudgedRuns) -> dict[str, Any]:
+    """What the JSON file says of ordinary runs beside their table."""
+    same = runs.conditions
     return {
-        "conditions": grid.conditions,
-        "differs_from_first": _differences(grid),
-        "notes": grid_notes(grid),
-        **dict(zip(("evaluators", "sources", "models"), grid.scores.axes, strict=True)),
-        "copies": {model: len(cases) for model, cases in grid.copies.items()},
-        "outcomes": means[[*KEY, "outcomes"]].to_dict("records"),
-        "reversals": reversals_of(pairs),
+        "dataset": same.dataset,
+        "rubric": same.rubric,
+        "prompts": same.prompts,
+        "references": same.references,
+        "questions": len(runs.scores.values),
+        "judges": runs.scores.evaluators,
+        "models": runs.scores.models,
+        "notes": runs_notes(runs),
     }
 
 
-def _runs_section(runs: JudgedRuns, preference: pd.DataFrame) -> Section:
-    """How much each judge prefers its own answers in ordinary runs."""
-    short = short_names([name for name in runs.scores.names if name])
-    shown = _preference_tables(preference, "runs", short, "judge", sources=False)
-    notes = (*_about_runs(runs), _PREFERENCE)
-    return Section("Self-preference in ordinary runs", notes, shown)
-
-
 def _screen(
-    grids: Sequence[Grid], tables: Sequence[tuple[pd.DataFrame, pd.DataFrame]], simulated: bool
-) -> FirstScreen | None:
+    grids: Sequence[Grid], orders: pd.DataFrame, pairs: pd.DataFrame, simulated: bool
+) -> FirstScreen:
     """The answer on one screen: the order of the models of the first grid in each setting."""
-    if not grids:
-        return None
-    orders, pairs = tables[0]
     short = short_names(grids[0].scores.names)
     warnings = []
     if simulated:
@@ -253,13 +272,8 @@ def _screen(
     if len(grids) > 1:
         more = counted(len(grids) - 1, "more grid")
         ways.append(f"{more}, with other conditions: --all.")
-    return FirstScreen(
-        claim,
-        warnings,
-        [*details, *_about(grids[0])],
-        _order_table(orders, pairs, short),
-        ways=ways,
-    )
+    basis = [*details, *_about(grids[0])]
+    return FirstScreen(claim, warnings, basis, _order_table(orders, pairs, short), ways=ways)
 
 
 def _about(grid: Grid) -> list[str]:
@@ -284,24 +298,22 @@ def _differences(grid: Grid) -> list[str]:
     """Why a grid is not compared with the first one, one sentence for each reason."""
     reasons = []
     for reason in grid.differs:
-        if isinstance(reason, CaseTexts):
-            by = "of"
-            if reason.what == "references":
-                by = "by"
-            reasons.append(f"Other {reason.what} {by} {reason.name}.")
-        else:
+        if isinstance(reason, Difference):
             text = _DIFFERENCES[reason.name]
             reasons.append(text.format(ours=reason.ours, theirs=reason.theirs))
+        else:
+            texts, by = reason
+            reasons.append(f"Other {texts} by {by}.")
     return reasons
 
 
 def grid_notes(grid: Grid) -> list[str]:
     """Which judgements do not count, what intervals are over, and how evaluators replied."""
     notes = []
-    for cell in grid.replaced:
+    for log, cells in grid.replaced.items():
         notes.append(
-            f"{cell.evaluator} on {cell.model} with references by {cell.source}: the judgements in"
-            f" {cell.by} count, not those of the earlier {cell.log}."
+            f"{counted(cells, 'cell')} of {log} do not count: a later log has the same judge,"
+            " references and model."
         )
     return [*notes, *_about_clusters(grid.scores), *sentences(grid.reply_counts)]
 
@@ -309,18 +321,26 @@ def grid_notes(grid: Grid) -> list[str]:
 def runs_notes(runs: JudgedRuns) -> list[str]:
     """Which runs and answers do not count, and what intervals are over."""
     notes = []
-    for other in runs.others:
+    for model, logs in runs.others.items():
         notes.append(
-            f"{', '.join(other.logs)} of {other.model}: other answers than those that more judges"
-            " have judged; skipped."
+            f"{', '.join(logs)} of {model}: other answers than those that more judges have judged;"
+            " skipped."
         )
-    for copied in runs.copies:
+    copies = _about_copies(runs.copies, runs.scores)
+    return [*notes, *copies, *_about_clusters(runs.scores)]
+
+
+def _about_copies(copies: Mapping[str, int], scores: Scores) -> list[str]:
+    """Which answers equal their references, and take no part for that."""
+    notes = []
+    for model, cases in copies.items():
         notes.append(
-            f"{copied.copies} of {copied.answers} answers of {copied.model} are word for word its"
-            " references: their judgements are excluded, because a text would be compared with"
-            " itself."
+            f"{cases} of {len(scores.values)} answers of {model} are word for word its"
+            " references: these judgements take no part in rating bias and self-preference, because"
+            " a text was compared with itself. Take the references from another run than the"
+            " answers."
         )
-    return [*notes, *_about_clusters(runs.scores)]
+    return notes
 
 
 def _about_clusters(scores: Scores) -> list[str]:
@@ -332,93 +352,94 @@ def _about_clusters(scores: Scores) -> list[str]:
 
 
 def _about_runs(runs: JudgedRuns) -> list[str]:
-    facts = runs.facts
+    same = runs.conditions
+    scores = runs.scores
     return [
         (
-            f"Data: {facts['dataset']}, {counted(facts['questions'], 'question')}. Rubric:"
-            f" {facts['rubric']}; prompts {facts['prompts']}; references:"
-            f" {facts['references'] or 'those of the data'}."
+            f"Data: {same.dataset}, {counted(len(scores.values), 'question')}. Rubric:"
+            f" {same.rubric}; prompts {same.prompts}; references:"
+            f" {same.references or 'those of the data'}."
         ),
-        f"Judges: {', '.join(facts['judges'])}. Answers of: {', '.join(sorted(facts['models']))}.",
+        f"Judges: {', '.join(scores.evaluators)}. Answers of: {', '.join(sorted(scores.models))}.",
         *runs_notes(runs),
     ]
 
 
-def _sections(
-    place: int,
-    grid: Grid,
-    short: Mapping[str, str],
-    tables: Mapping[str, pd.DataFrame],
-    preference: pd.DataFrame,
-) -> Iterator[Section]:
-    """The parts of a grid; `tables` are those of its CSV files but that of self-preference."""
-
-    def csv(name: str, main: str = "") -> Table:
-        data = tables[name].drop(columns="outcomes", errors="ignore")
-        return Table(data.assign(grid=place)[["grid", *data]], name=name, shown=(), main=main)
-
-    means = tables["means"]
-    shown = _by_setting(means.assign(text=means["mean"].map(_SCORE)), short)
-    over_folds = means.apply(_over_folds, axis=1, result_type="reduce")
-    folds = _by_setting(means.assign(text=over_folds), short, ", over folds")
-    yield Section("Mean scores", (), (shown, folds, csv("means", "mean")), 3)
-    order = tables["orders"], tables["differences"]
-    notes = stability(grid.scores, *order)
-    ranked = (_order_table(*order, short), csv("orders"), csv("differences", "difference"))
-    yield Section("Order of the models", notes, ranked, 3)
-    yield _bias_section(grid, tables["rating_bias"], short, csv("rating_bias", "bias"))
-    none = "No evaluator is among the tested models, so there is none."
-    if len(grid.scores.evaluators) < 2:
-        none = "There is only one evaluator, so there is no other to compare with."
-    notes = [_PREFERENCE if len(preference) else none]
-    several = len(grid.scores.sources) > 1
-    of_grid = _preference_tables(preference, f"grid {place}", short, "evaluator", sources=several)
-    yield Section("Self-preference", notes, of_grid, 3)
-    unscored = []
-    for row in rows_of(means):
-        names = (row.evaluator, row.source, row.model)
-        why = [
-            f"{outcome.removeprefix('unscored_').replace('_', ' ')} {n}"
-            for outcome, n in row.outcomes.items()
-            if outcome not in _WITH_SCORE
-        ]
-        if why:
-            unscored.append((*map(short.get, names), ", ".join(why)))
-    if unscored:
-        data = pd.DataFrame(unscored, columns=[*_SETTING, "model", "why, and how many"])
-        yield Section("Judgements without a score", (), (Table(data),), 3)
+def _csv(data: pd.DataFrame, place: int, name: str, main: str = "") -> Table:
+    """A table of the grid of that place that only files have."""
+    of_grid = data.assign(grid=place)[["grid", *data]]
+    return Table(of_grid, name=name, shown=(), main=main)
 
 
-def _over_folds(row: Any) -> str:
-    deviation = _SCORE(row.fold_deviation)
-    mean = _SCORE(row.fold_mean)
-    if deviation in (DASH, _SCORE(0)):
-        return mean
-    return f"{mean} ± {deviation}"
+def _mean_section(means: pd.DataFrame, short: Mapping[str, str], place: int) -> Section:
+    """Means with one row per evaluator and source, one column per model."""
+    named = _named(means, short).assign(model=means["model"].map(short))
+    wide = named.assign(text=means["mean"].map(_SCORE)).pivot_table(
+        "text", _SETTING, "model", aggfunc="first", sort=False, fill_value=DASH
+    )
+    shown = Table(wide.reset_index(), dict.fromkeys(map(str, wide), str))
+    return Section("Mean scores", (), (shown, _csv(means, place, "means", "mean")), 3)
+
+
+def _named(data: pd.DataFrame, short: Mapping[str, str]) -> pd.DataFrame:
+    """Evaluator and source of each row by their short names, as columns that are shown."""
+    names = (data["evaluator"].map(short), data["source"].map(short))
+    return pd.DataFrame(dict(zip(_SETTING, names, strict=True)))
+
+
+def _order_section(
+    grid: Grid, orders: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, str], place: int
+) -> Section:
+    tables = (
+        _order_table(orders, pairs, short),
+        _csv(orders, place, "orders"),
+        _csv(pairs, place, "differences", "difference"),
+    )
+    return Section("Order of the models", stability(grid.scores, orders, pairs), tables, 3)
 
 
 def _bias_section(
-    grid: Grid, biases: pd.DataFrame, short: Mapping[str, str], csv: Table
+    grid: Grid, biases: pd.DataFrame, short: Mapping[str, str], place: int
 ) -> Section:
     """Rating bias: one row per evaluator, one column per model that is both tested and a source."""
-    notes = [_EQUATION]
+    note = _EQUATION
     if biases.empty:
-        notes = ["No model is both tested and a source of references, so there is none."]
-    for model, cases in grid.copies.items():
-        notes.append(
-            f"{len(cases)} of {grid.conditions['cases']} answers of {model} are word for word its"
-            " references: these judgements take no part in rating bias and self-preference, because"
-            " a text was compared with itself. Take the references from another run than the"
-            " answers."
-        )
+        note = "No model is both tested and a source of references, so there is none."
     headings = {model: f"B = {short[model]}" for model in biases["model"] if model != ALL}
     data = biases.assign(
         evaluator=biases["evaluator"].map(short),
         model=biases["model"].map({ALL: "rating bias", **headings}),
     )
     wide = data.pivot_table("bias", "evaluator", "model", aggfunc="first", sort=False)
-    table = Table(wide.reset_index(), dict.fromkeys(map(str, wide), _DIFFERENCE))
-    return Section("Rating bias", notes, (table, csv), 3)
+    shown = Table(wide.reset_index(), dict.fromkeys(map(str, wide), _DIFFERENCE))
+    notes = (note, *_about_copies(grid.copies, grid.scores))
+    return Section("Rating bias", notes, (shown, _csv(biases, place, "rating_bias", "bias")), 3)
+
+
+def _preference_section(
+    grid: Grid, preference: pd.DataFrame, short: Mapping[str, str], place: int
+) -> Section:
+    note = _PREFERENCE
+    if len(grid.scores.evaluators) < 2:
+        note = "There is only one evaluator, so there is no other to compare with."
+    elif preference.empty:
+        note = "No evaluator is among the tested models, so there is none."
+    several = len(grid.scores.sources) > 1
+    tables = _preference_tables(preference, f"grid {place}", short, "evaluator", sources=several)
+    return Section("Self-preference", (note,), tables, 3)
+
+
+def _unscored_section(outcomes: pd.DataFrame, short: Mapping[str, str]) -> list[Section]:
+    """Why judgements have no score, and how many; none where all have one."""
+    unscored = outcomes[~outcomes["outcome"].isin(_WITH_SCORE)]
+    if unscored.empty:
+        return []
+    reasons = unscored["outcome"].str.removeprefix("unscored_").str.replace("_", " ")
+    data = _named(unscored, short).assign(
+        model=unscored["model"].map(short), why=reasons, judgements=unscored["judgements"]
+    )
+    table = Table(data, {"judgements": number(0)})
+    return [Section("Judgements without a score", (), (table,), 3)]
 
 
 def stability(scores: Scores, orders: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
@@ -462,18 +483,6 @@ def stability(scores: Scores, orders: pd.DataFrame, pairs: pd.DataFrame) -> list
         without = counted(lacking, "setting")
         notes.append(f"{without} without a case on which all models have a score.")
     return notes
-
-
-def _by_setting(means: pd.DataFrame, short: Mapping[str, str], about: str = "") -> Table:
-    """The column `text` with one row per evaluator and source, one column per model."""
-    named = means.assign(
-        **{heading: means[key].map(short) for key, heading in zip(KEY, _SETTING, strict=False)},
-        heading=means["model"].map(short) + about,
-    )
-    wide = named.pivot_table(
-        "text", _SETTING, "heading", aggfunc="first", sort=False, fill_value=DASH
-    )
-    return Table(wide.reset_index(), dict.fromkeys(map(str, wide), str))
 
 
 def _order_table(orders: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, str]) -> Table:
@@ -538,30 +547,15 @@ def _method(how: Resampling, grids: bool) -> list[str]:
     )
     if not grids:
         return [brackets, failed]
-    folds = (
-        "± is the standard deviation of the means of the folds: how much parts of the cases differ,"
-        " not the error of the mean. It is omitted where the folds do not differ."
-    )
     orders = (
         "Two models differ significantly where the p-value of their paired test, after Holm's"
         f" correction over all pairs and settings of a grid, is below {1 - how.level:.2g}; > stands"
         " between such neighbours, ≥ between others."
     )
-    return [brackets, folds, failed, orders]
+    return [brackets, failed, orders]
 
 
 # --- figures ---
-
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-"""Distinct for people who see few colours (Okabe and Ito, "Color Universal Design", 2008)."""
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
-"""From the seventh model on colours are repeated, with other shapes."""
-_INK = "#16191f"
-_SOFT = "#5a6170"
-_LINE = "#dfe2e8"
-_WIDTH = 430
-_ROW = 15  # pixels
-_AXIS = "mean score, 1 to 10"
 
 
 def draw_best_two(
@@ -574,136 +568,67 @@ def draw_best_two(
     best = means[means["model"].isin(models[:2])]
     centre = best["fold_mean"]
     spread = best["fold_deviation"]
-    data = _settings(best, names).assign(value=centre, low=centre - spread, high=centre + spread)
-    folds = best[[f"fold_{fold}" for fold in range(1, conditions["folds"] + 1)]]
-    parts = folds.melt(value_name="part", ignore_index=False)["part"]
-    strokes = data[["group", "row", "model"]].join(parts)
+    points = _settings(best, names).assign(mean=centre, low=centre - spread, high=centre + spread)
     title = "Models"
     if len(models) > 2:
         title = "The two best models"
-    about = (
-        f"Mean over {conditions['folds']} folds. Lines: ± their standard deviation. Strokes: folds."
-    )
-    panel = _panel(pd.concat([data, strokes], ignore_index=True), _AXIS, _line(conditions))
-    return _svg(title, about, simulated, [panel])
+    about = f"Mean over {conditions['folds']} folds. Lines: ± their standard deviation."
+    return _drawn(points, title, _about_scores(conditions), about, simulated)
 
 
 def draw_settings(
-    means: pd.DataFrame,
-    biases: pd.DataFrame,
-    names: Mapping[str, str],
-    conditions: Mapping[str, Any],
-    simulated: bool,
+    means: pd.DataFrame, names: Mapping[str, str], conditions: Mapping[str, Any], simulated: bool
 ) -> str:
-    """All models in every setting with intervals, and the rating bias of each evaluator (Figure
-    10).
+    """All models in every setting with intervals (Figure 10)."""
+    points = _settings(means, names).join(_bounds(means["mean"]))
+    title = "Evaluators and sources of references"
+    about = f"Lines: {level_text(means['mean'].iloc[0].level)} intervals over cases."
+    return _drawn(points, title, _about_scores(conditions), about, simulated)
+
+
+def draw_biases(
+    biases: pd.DataFrame, names: Mapping[str, str], conditions: Mapping[str, Any], simulated: bool
+) -> str:
+    """The rating bias of each evaluator with intervals (Figure 10); `biases` as from
+    `bias_table`.
     """
-    settings = _settings(means, names)
-    panels = [_panel(settings.join(_parts(means["mean"])), _AXIS, _line(conditions))]
-    if len(biases):
-        rows = biases.assign(
-            group="Rating bias by evaluator",
-            row=biases["evaluator"].map(names),
-            model=biases["model"].map({ALL: ALL, **names}),
-        )
-        rows = rows.join(_parts(rows.pop("bias")))
-        axis = "black: Equation 1, over all models B; in colour: one model B"
-        panels.append(_panel(rows, axis, (0.0, "no bias"), list(settings["model"].unique())))
-    level = level_text(means["mean"].iloc[0].level)
-    about = f"Lines: {level} intervals over {conditions['cases']} cases."
-    return _svg("Evaluators and sources of references", about, simulated, panels)
+    models = {ALL: "all models B", **{name: f"B = {short}" for name, short in names.items()}}
+    points = pd.DataFrame(
+        {"model": biases["evaluator"].map(names), "language": biases["model"].map(models)}
+    )
+    points = points.join(_bounds(biases["bias"]))
+    level = level_text(biases["bias"].iloc[0].level)
+    about = f"Lines: {level} intervals over {conditions['cases']} cases. 0: no bias."
+    return _drawn(points, "Rating bias by evaluator", "rating bias", about, simulated)
 
 
-def _line(conditions: Mapping[str, Any]) -> tuple[float, str]:
-    return conditions["reference_score"], f"{conditions['reference_score']:g}, a reference"
+def _about_scores(conditions: Mapping[str, Any]) -> str:
+    return f"mean score, 1 to 10; a reference is worth {conditions['reference_score']:g}"
 
 
 def _settings(means: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Heading, name of the row and model of each mean."""
+    """Names of rows and colours, as `dumbbell_plot` calls them: setting and tested model."""
     sources = {name: f"references by {names[name]}" for name in means["source"]}
     sources[DATASET] = "references of the data"
-    return pd.DataFrame(
-        {
-            "group": "Evaluator " + means["evaluator"].map(names),
-            "row": means["source"].map(sources),
-            "model": means["model"].map(names),
-        }
-    )
+    settings = means["evaluator"].map(names) + ", " + means["source"].map(sources)
+    return pd.DataFrame({"model": settings, "language": means["model"].map(names)})
 
 
-def _parts(estimates: "pd.Series[Any]") -> pd.DataFrame:
-    columns = {
-        part: [getattr(found, part) for found in estimates] for part in ("value", "low", "high")
-    }
-    return pd.DataFrame(columns, index=estimates.index)
+def _bounds(estimates: "pd.Series[Any]") -> pd.DataFrame:
+    rows = [(found.value, found.low, found.high) for found in estimates]
+    return pd.DataFrame(rows, estimates.index, ["mean", "low", "high"])
 
 
-def _panel(
-    data: pd.DataFrame, axis: str, line: tuple[float, str], compared: Sequence[str] = ()
-) -> Any:
-    """Values with their intervals over one axis with a dark line; `part` are values shown as
-    strokes.
-
-    With the models of another panel values are differences, and models have the colours of that
-    panel.
-    """
-    import altair as alt
-
-    domain = [ALL, *(compared or data["model"].unique())]
-    if "part" not in data:
-        data = data.assign(part=math.nan)
-    show = number(2, sign=bool(compared))
-    texts = data["value"].map(lambda value: show(value).replace(DASH, "no score"))
-    data = data.assign(text=texts.mask(data["part"].notna(), None), line=line[0])
-    legend = None
-    if not compared:
-        legend = alt.Legend(values=domain[1:], title=None, orient="top", labelLimit=270, columns=3)
-    hues = alt.Scale(domain=domain, range=[_INK, *islice(cycle(_COLOURS), len(domain) - 1)])
-    shapes = alt.Scale(domain=domain, range=_SHAPES)
-    colour = alt.Color("model:N", scale=hues, legend=legend)
-    shape = alt.Shape("model:N", scale=shapes, legend=legend)
-    title = f"{axis}; the dark line: {line[1]}"
-    x = alt.X("value:Q", title=title, scale=alt.Scale(zero=False))
-    labels = alt.Axis(labelLimit=270, domain=False, ticks=False)
-    y = alt.Y("row:N", sort=None, title=None, axis=labels)
-    chart = alt.Chart(data)
-    base = chart.encode(y=y, yOffset=alt.YOffset("model:N", sort=domain))
-    texts_at_the_right = base.mark_text(align="right", color=_INK)
-    layers = [
-        chart.mark_rule(color=_INK, strokeWidth=1.2).encode(x="mean(line):Q"),
-        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", color=colour),
-        base.mark_tick(size=9, thickness=1.2).encode(x="part:Q", color=colour),
-        base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=colour, shape=shape),
-        texts_at_the_right.encode(x=alt.value(_WIDTH + 55), text="text:N").transform_filter(
-            "isValid(datum.text)"
-        ),
-    ]
-    step: Any = alt.Step(_ROW, **{"for": "offset"})
-    header = alt.Header(title=None, labelAnchor="start", labelFontWeight="bold", labelLimit=500)
-    return (
-        alt.layer(*layers, data=data)
-        .properties(width=_WIDTH, height=step)
-        .facet(row=alt.Row("group:N", sort=None, header=header), spacing=8)
-        .resolve_scale(y="independent")
-    )
-
-
-def _svg(title: str, about: str, simulated: bool, panels: Sequence[Any]) -> str:
-    import altair as alt
-    import vl_convert
-
-    warning = ""
+def _drawn(points: pd.DataFrame, title: str, axis: str, about: str, simulated: bool) -> str:
+    """A figure on white, with a title; it says what has no score, as that has no mark."""
+    lines = [about]
     if simulated:
-        warning = "SIMULATION: the scores mean nothing. "
-    heading = alt.TitleParams(
-        title, subtitle=warning + about, anchor="start", subtitleColor=_SOFT, offset=12
-    )
-    chart = (
-        alt.vconcat(*panels, title=heading, background="white", padding=16)
-        .resolve_scale(
-            color="independent", shape="independent", x="independent", yOffset="independent"
-        )
-        .configure_view(stroke=None)
-        .configure_axis(gridColor=_LINE, domainColor=_LINE, tickColor=_LINE, titleColor=_SOFT)
-    )
-    return str(vl_convert.vegalite_to_svg(chart.to_dict()))
+        lines.insert(0, "SIMULATION: the scores mean nothing.")
+    unscored = points[points["mean"].isna()]
+    for row, models in unscored.groupby("model", sort=False)["language"]:
+        lines.append(f"{row}: no score for {', '.join(models)}.")
+    drawn = dumbbell_plot(points, WIDE, axis)
+    drawn["title"] = {"text": title, "subtitle": lines, "anchor": "start", "offset": 12}
+    drawn["config"]["background"] = "white"
+    drawn["config"]["axis"]["labelLimit"] = WIDE
+    return svg(drawn)
