@@ -46,6 +46,8 @@ from urs_inspect.reports.numbers._human_data import (
 )
 from urs_inspect.reports.numbers._scores import score_table
 from urs_inspect.reports.words._agreement import (
+    _PUBLISHED_INTENTS,
+    _PUBLISHED_MODELS,
     _about_correlation,
     _panel_of_blocks,
     agreement_report,
@@ -157,7 +159,7 @@ def test_values_worked_out_by_hand() -> None:
         interval_alpha([[1, 5.5, 3.25, 10], [2, 4, 6, 8]])
     )
     assert (found.all.answers, found.all.questions) == (4, 4)
-    assert (found.people, case_notes(found), found.scale) == (None, [], (1.0, 5.0))
+    assert (found.people, case_notes(found)) == (None, [])
     assert (correlations.pearson.rounds, correlations.pearson.seed) == (40, 1)
 
 
@@ -873,7 +875,7 @@ def test_ratings_of_nothing_in_the_logs_are_refused() -> None:
         agreement_of(WHOLE, human=given("x1", "x2"), resampling=STATISTICS_HOW)
     assert tells(
         str(caught.value),
-        "r.csv: none of 2 ratings ... 'x1' of m (line 2); 'x2' of m (line 3). ... m to 6 questions ... a1, a2, b1",
+        "r.csv: none of 2 ratings ... 'x1' of m (line 2) and 'x2' of m (line 3). ... m to 6 questions ... a1, a2, b1",
     )
 
 
@@ -927,25 +929,41 @@ def test_every_number_is_a_row_of_the_csv(tmp_path: Path) -> None:
     assert ",".join(table.columns) == "block,judge,level,scope,statistic,value,low,high,n,clusters"
     assert set(table["level"]) == {"intents", "models", "answers"}
     found = {(row.block, row.level, row.scope, row.statistic): row for row in rows_of(table)}
-    block = made.facts["blocks"][0]
     pearson = found[1, "models", "all", "pearson"]
-    assert (pearson.value, pearson.n, pearson.judge) == (
-        block["ratings"]["correlation"].pearson.value,
-        3,
-        "p/judge",
-    )
+    block = made.facts["blocks"][0]
+    assert (pearson.n, pearson.judge) == (3, "p/judge")
+    value = f"{pearson.value:.2f}".replace("-", "−")
+    assert tells(block["notes"], f"Over 3 models: Pearson {value}")
     assert found[1, "intents", "m", "without_noise"].low is not None
     exact = found[1, "intents", "Leisure", "satisfaction"]
     assert exact.value == 2.0 and math.isnan(
         exact.low
     )  # a mean that counts as exact has no interval
     facts = json.loads(made.json())
-    first = facts["blocks"][0]
-    assert first["intents"]["points"][0]["satisfaction"]["low"] is None
-    assert first["intents"]["correlation"]["over_points"] == [None, None]
-    assert set(first["cases"]["by_group"]) == {"Leisure", "Factual QA", "Text Assistant"}
-    assert facts["published_in_the_urs_paper"]["intents"]["pearson"] == 0.95
+    json_rows = {
+        (row["block"], row["scope"], row["statistic"]): row for row in facts["tables"]["agreement"]
+    }
+    assert json_rows[1, "Leisure", "satisfaction"]["low"] is None
+    scopes = set(table[(table["block"] == 1) & (table["statistic"] == "kendall")]["scope"])
+    assert scopes > {"Leisure", "Factual QA", "Text Assistant"}
+    assert tells(
+        facts["blocks"][0]["notes"], "3 points are too few for an interval over other intents"
+    )
+    assert tells(
+        facts["blocks"][0]["notes"], "Published (URS paper ... Pearson 0.95 over 6 intents"
+    )
     assert (facts["rounds"], facts["sources"]) == (20, {"votes": ["v.csv"]})
+
+
+@pytest.mark.parametrize(
+    ("published", "pearson", "points"),
+    [(_PUBLISHED_INTENTS, 0.95, 6), (_PUBLISHED_MODELS, 0.94, 10)],
+)
+def test_published_correlations_have_the_interval_of_fishers_z(
+    published: str, pearson: float, points: int
+) -> None:
+    low, high = fisher_interval(pearson, points)
+    assert tells(published, f"Pearson {pearson} over {points} ... between {low:.2f} and {high:.2f}")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs._scores import SIMULATED
+from urs_inspect.reports._texts import listed
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._conditions import (
     BlockAnswers,
@@ -24,7 +25,6 @@ from urs_inspect.reports.numbers._human_data import (
     HumanRating,
     HumanRatings,
     Satisfaction,
-    Scale,
     Votes,
     on_scale_of_judge,
 )
@@ -108,7 +108,6 @@ class IntentLevel(MeanLevel):
 
     by_model: dict[str, MeanCorrelation]
     people_resampled: bool  # else satisfaction counts as exact
-    scale: Scale
     means_of_several: str  # file whose satisfaction is in part that of several people; or empty
 
 
@@ -166,7 +165,6 @@ class CaseLevel:
     by_group: dict[str, CaseAgreement]
     by_model: dict[str, CaseAgreement]
     people: PeopleAgreement | None  # None if the file does not name raters
-    scale: Scale
     file: str  # of the ratings
     without_epoch: int  # ratings, as in `Matched`
     weighted: bool  # whether answers were drawn with unequal chances
@@ -233,24 +231,18 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
 def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
     """What of a file of ratings no block used, with counts, a sentence each."""
     blocks = [block.lost for block in matched]
-    lost: dict[str, list[HumanRating]] = defaultdict(list)
+    lost: dict[str, list[str]] = defaultdict(list)
     for rating in given.ratings:
         if all(rating in block for block in blocks):
             # A block that knows the model says more.
             reasons = {block[rating] for block in blocks}
-            reason = _OTHER_MODEL
-            if _NO_ANSWER in reasons:
-                reason = _NO_ANSWER
-            lost[reason].append(rating)
+            reason = _NO_ANSWER if _NO_ANSWER in reasons else _OTHER_MODEL
+            lost[reason].append(f"{rating.answer} ({rating.place})")
     notes = []
     for what, ratings in lost.items():
-        first = "; ".join(f"{rating.answer} ({rating.place})" for rating in ratings[:_SHOWN])
-        more = ""
-        if len(ratings) > _SHOWN:
-            more = f" and {len(ratings) - _SHOWN} more"
+        first = listed(ratings, separator="; ", most=_SHOWN)
         notes.append(
-            f"{counted(len(ratings), 'rating')} of {given.path} about {what}, skipped:"
-            f" {first}{more}."
+            f"{counted(len(ratings), 'rating')} of {given.path} about {what}, skipped: {first}."
         )
     if given.repeated:
         notes.append(f"{counted(given.repeated, 'repeated row')} of {given.path} skipped.")
@@ -301,7 +293,6 @@ def case_level(
         by_group=_agreements(scored, "group", given, resampling),
         by_model=_agreements(scored, "model", given, resampling),
         people=_people(matched.answers, resampling),
-        scale=given.scale,
         file=str(given.path),
         without_epoch=matched.without_epoch,
         weighted=given.weighted,
@@ -440,7 +431,6 @@ def intent_level(
         by_model=by_model,
         people_resampled=satisfaction.by_respondent,
         too_few=_too_few(behind, resampling.level),
-        scale=satisfaction.scale,
         skipped={
             "intents without satisfaction": sorted(scored.difference(groups)),
             "intents without a score": sorted(set(satisfaction.groups).difference(groups)),
