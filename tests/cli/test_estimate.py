@@ -13,11 +13,12 @@ from rich.console import Console
 
 from tests.cli.conftest import Run, Said
 from tests.telling import tells
-from urs_inspect.cli._estimate import print_actual
 from urs_inspect.cli._first_screen import LINES
+from urs_inspect.cli._output import print_report
 from urs_inspect.reports.numbers._actual_use import Actual, ActualUse
 from urs_inspect.reports.numbers._costs import Amount, Lengths
 from urs_inspect.reports.numbers._estimate import Assumptions, RoleEstimate, RunEstimate
+from urs_inspect.reports.words._estimate import estimate_report
 from urs_inspect.tasks import urs
 from urs_inspect.tasks.urs_crossval import urs_crossval
 
@@ -106,7 +107,7 @@ def test_what_it_took_is_whole_and_in_the_order_of_the_estimate(
         Actual("model", "p/other", 1, 2, 3, None),
     ]
     used += [Actual("model", name, 45_367, 327_848, 1846, None) for name in reversed(names)]
-    print_actual(found, ActualUse(tuple(used), ()), Console(width=80))
+    print_report(estimate_report(found, ActualUse(tuple(used), ())), Console(width=80))
     text = capsys.readouterr().out
     lines = [line for line in text.splitlines() if line.startswith(("│", "┃"))]
     assert lines and all(line.endswith(("│", "┃")) and len(line) <= 80 for line in lines)
@@ -207,7 +208,7 @@ def test_a_tokenizer_counts_beside_logs_and_numbers(
             "--model: urs_crossval calls no model",
         ),
         ([], "--model-role: name the evaluators"),
-        (["--model-role", "grader=[p/j, p/j]"], "--model-role: p/j is there twice"),
+        (["--model-role", "grader=[p/j, p/j]"], "evaluators: p/j has the role 'grader' twice"),
         (
             ["--model-role", "grader=p/j", "-T", "evaluators=p/k"],
             "evaluators: p/k ... grader; allowed: p/j",

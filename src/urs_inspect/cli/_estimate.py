@@ -12,20 +12,16 @@ import click
 from rich.console import Console
 
 from urs_inspect._satellites import at, satellites
-from urs_inspect._util import InputError, choices, counted, did_you_mean, parse_yaml
+from urs_inspect._util import InputError, choices, did_you_mean, parse_yaml
 from urs_inspect.cli._first_screen import print_screen
-from urs_inspect.cli._output import PRICES_HELP, print_text_table
+from urs_inspect.cli._output import PRICES_HELP, print_report
 from urs_inspect.cli._values import named_values
 
 if TYPE_CHECKING:
     from inspect_ai import Task
 
-    from urs_inspect.reports.layout._tables import FirstScreen
-    from urs_inspect.reports.numbers._actual_use import Actual, ActualUse
-    from urs_inspect.reports.numbers._costs import Amount, Lengths
-    from urs_inspect.reports.numbers._estimate import RunEstimate
+    from urs_inspect.reports.numbers._costs import Lengths
 
-_UNKNOWN = "not known"
 _PREFIX = "urs_inspect/"
 _ANSWER = "answer"
 _REPLY = "reply"
@@ -113,7 +109,7 @@ def estimate(
     from urs_inspect.reports.numbers._actual_use import read_actual
     from urs_inspect.reports.numbers._costs import load_counter, load_prices
     from urs_inspect.reports.numbers._estimate import GRADER, estimate_run, with_precision
-    from urs_inspect.reports.words._estimate import assumption_sentences
+    from urs_inspect.reports.words._estimate import assumption_sentences, estimate_report
 
     name = task.removeprefix(_PREFIX)
     sources = _sources(source)
@@ -141,12 +137,14 @@ def estimate(
         click.echo(json.dumps({**facts, "actual": plain(actual)}, indent=2, ensure_ascii=False))
         return
     console = Console()
+    report = estimate_report(found, actual)
     if every:
-        print_estimate(found, console)
-    else:
-        print_screen(estimate_screen(found), console, ["Ranges and assumptions: --all"])
+        print_report(report, console)
+        return
+    if report.first is not None:
+        print_screen(report.first, console, ["Ranges and assumptions: --all"])
     if actual is not None:
-        print_actual(found, actual, console)
+        print_report(replace(report, sections=report.sections[-1:]), console)
 
 
 def _models(given: str | None) -> tuple[str, ...]:
@@ -253,153 +251,3 @@ def _lengths(sources: _Sources, models: Sequence[str], judges: Sequence[str]) ->
         reason = error.message.rstrip(".")
         raise InputError(f"--from: {reason}{hints}; allowed: {_FORMS}") from error
     return replace(given, logged=logged)
-
-
-def print_estimate(found: "RunEstimate", console: Console) -> None:
-    """Print an estimate with all that was assumed."""
-    from urs_inspect.reports.words._estimate import assumption_sentences
-
-    console.print(_cost(found), highlight=False, markup=False)
-    console.print(_what(found), highlight=False)
-    _print_table("Expected, and from lowest to highest", "calls", _rows(found, _shown), console)
-    assumptions = [f"- {sentence}" for sentence in assumption_sentences(found)]
-    for line in (*_precision(found), *assumptions):
-        console.print(line, highlight=False, markup=False)
-
-
-def _rows(
-    found: "RunEstimate", show: "Callable[[Amount, int], str]"
-) -> list[tuple[str, str, str, str, str, str]]:
-    """What each model takes: role, model, calls, tokens sent and received, US dollars."""
-    rows = []
-    for one in found.roles:
-        cost = _UNKNOWN if one.cost is None else show(one.cost, 2)
-        amounts = (one.calls, one.input_tokens, one.output_tokens)
-        calls, sent, received = (show(amount, 0) for amount in amounts)
-        rows.append((one.role, one.model, calls, sent, received, cost))
-    return rows
-
-
-def _precision(found: "RunEstimate") -> list[str]:
-    """How well the run will know a mean and a difference, where that can be said."""
-    if not found.margin:
-        return []
-    most = ""
-    if found.margin.low == found.margin.high:
-        most = "at most "
-    seen = "no difference of two models would be significant"
-    if found.difference:
-        seen = (
-            "smallest difference of two models that would be seen"
-            f" {most}{_sentence(found.difference)} (80% power)"
-        )
-    return [f"Precision: a mean ± {most}{_sentence(found.margin)} (95% interval); {seen}."]
-
-
-def estimate_screen(found: "RunEstimate") -> "FirstScreen":
-    """The price first, then what is expected of each model; ranges and assumptions are left out."""
-    import pandas as pd
-
-    from urs_inspect.reports.layout._tables import FirstScreen, Table
-    from urs_inspect.reports.words._estimate import left_out_sentences
-
-    rows = _rows(found, lambda amount, digits: f"{amount.expected:,.{digits}f}")
-    data = pd.DataFrame(rows, columns=["role", "model", *_headings("calls")])
-    table = Table(data, dict.fromkeys(_headings("calls"), str))
-    basis = [f"{_what(found)}; expected numbers."]
-    warnings = left_out_sentences(found.assumptions)
-    return FirstScreen(_cost(found), warnings, basis, table, _precision(found))
-
-
-def _headings(number: str) -> tuple[str, ...]:
-    return number, "tokens sent", "tokens received", "US dollars"
-
-
-def _what(found: "RunEstimate") -> str:
-    epochs = ""
-    if found.epochs > 1:
-        epochs = f", {found.epochs} epochs"
-    return f"{found.task}: {counted(found.samples, 'sample')}{epochs}"
-
-
-def print_actual(found: "RunEstimate", actual: "ActualUse", console: Console) -> None:
-    """Print what runs took, as a share of what was expected of as many samples."""
-    rows = []
-    for one in sorted(actual.roles, key=lambda one: _place(found, one)):
-        samples, sent, received = _expected(found, one)
-        rows.append(
-            (
-                one.role,
-                one.model,
-                f"{one.samples:,} of {samples:,}" if samples else f"{one.samples:,}",
-                _compared(one.input_tokens, sent),
-                _compared(one.output_tokens, received),
-                _UNKNOWN if one.cost is None else f"{one.cost:,.2f}",
-            )
-        )
-    _print_table("What it took, and share of what was expected", "samples", rows, console)
-    console.print("Shares are of what was expected for so many samples.", highlight=False)
-    for sentence in actual.left_out:
-        console.print(f"Left out: {sentence}", highlight=False, markup=False)
-
-
-def _print_table(
-    title: str, number: str, rows: "Sequence[tuple[str, ...]]", console: Console
-) -> None:
-    from urs_inspect.reports.layout._tables import TextTable
-
-    headings = ("role", "model", *_headings(number))
-    print_text_table(TextTable(headings, tuple(rows), 2), console, title)
-
-
-def _cost(found: "RunEstimate") -> str:
-    unpriced = ", ".join(found.unpriced)
-    if found.cost is None:
-        return f"No price for {unpriced} (--prices FILE)."
-    together = f"Together {_sentence(found.cost)} US dollars"
-    if not unpriced:
-        return f"{together}."
-    return f"{together}, without {unpriced}, for which there is no price (--prices FILE)."
-
-
-def _place(found: "RunEstimate", one: "Actual") -> tuple[int, str]:
-    """Where a model stands in the estimate; those that it does not name come last, by name."""
-    names = one.model.split(", ")
-    places = [place for place, role in enumerate(found.roles) if role.model in names]
-    return min(places, default=len(found.roles)), one.model
-
-
-def _expected(found: "RunEstimate", one: "Actual") -> tuple[int, float, float]:
-    """Samples of all runs of which a model would have a part, and what was expected of it for those
-    that it had.
-    """
-    from urs_inspect.reports.numbers._actual_use import BOTH
-
-    names = one.model.split(", ")
-    most = 0
-    sent = 0.0
-    received = 0.0
-    for role in found.roles:
-        samples = role.samples * role.runs
-        if samples and role.model in names and one.role in (role.role, BOTH):
-            most = max(most, samples)
-            sent += role.input_tokens.expected / samples * one.samples
-            received += role.output_tokens.expected / samples * one.samples
-    return most, sent, received
-
-
-def _compared(value: int, expected: float) -> str:
-    return f"{value:,}" + (f" ({value / expected:.0%})" if expected else " (not estimated)")
-
-
-def _sentence(amount: "Amount") -> str:
-    expected, *bounds = _shown(amount, 2).split("\n")
-    if bounds:
-        return f"{expected} ({' '.join(bounds)})"
-    return expected
-
-
-def _shown(amount: "Amount", digits: int = 0) -> str:
-    if amount.low == amount.high:
-        return f"{amount.expected:,.{digits}f}"
-    return f"{amount.expected:,.{digits}f}\n{amount.low:,.{digits}f}\nto {amount.high:,.{digits}f}"

@@ -352,7 +352,11 @@ def _evaluators(named: list[str] | None) -> tuple[str, ...]:
                 f" them to eval() as model_roles={{'{GRADER}': ['provider/a', ...]}}"
             )
         return tuple(named)
-    bound = [str(model) for model in models_with(GRADER)]
+    return chosen_evaluators(named, [str(model) for model in models_with(GRADER)])
+
+
+def chosen_evaluators(named: Sequence[str] | None, bound: Sequence[str]) -> tuple[str, ...]:
+    """Names of the evaluators among the models that have the role, by default all of these."""
     if twice := sorted({name for name in bound if bound.count(name) > 1}):
         raise InputError(
             f"evaluators: {choices(twice)} has the role '{GRADER}' twice; each needs a name of"

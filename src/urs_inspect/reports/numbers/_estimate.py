@@ -27,6 +27,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from urs_inspect._arguments import ALL, names
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging._ask import TINY_REQUEST
 from urs_inspect.providers._simulated_judgement import LABEL
@@ -44,6 +45,7 @@ from urs_inspect.reports.numbers._scores import score_table
 from urs_inspect.stats._bootstrap import LEVEL, Floats, fewest_clusters
 from urs_inspect.stats._paired import all_pairs, clustered_means, difference_column
 from urs_inspect.stats._power import smallest_difference
+from urs_inspect.tasks.urs_crossval import chosen_evaluators
 
 UNDER_TEST = "model"
 GRADER = "grader"
@@ -400,8 +402,8 @@ def _counted_log(
         return get_model(f"{_ESTIMATE}/{name}", memoize=False, ledger=ledger, counted_role=role)
 
     counted_roles: dict[str, Model | list[Model]] = {}
-    for role, names in roles.items():
-        counted_roles[role] = [model(name, role) for name in names]
+    for role, models in roles.items():
+        counted_roles[role] = [model(name, role) for name in models]
     if GRADER not in roles:  # a model without a judge judges itself
         counted_roles[GRADER] = model(_TESTED, GRADER)
     [log] = eval(
@@ -490,23 +492,8 @@ def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
         raise InputError(
             "--model-role: name the evaluators: --model-role 'grader=[provider/a, ...]'"
         )
-    twice = sorted({name for name in graders if graders.count(name) > 1})
-    if twice:
-        raise InputError(
-            f"--model-role: {choices(twice)} is there twice; each evaluator needs a name of its own"
-        )
-    chosen = given
-    if given in (None, "all"):
-        chosen = graders
-    if isinstance(chosen, str):
-        chosen = chosen.split(",")
-    names = [str(name).strip() for name in chosen]
-    unknown = sorted(set(names) - set(graders))
-    if unknown:
-        raise InputError(
-            f"-T evaluators: {choices(unknown)} has no role grader; allowed: {choices(graders)}"
-        )
-    return [f"{_ESTIMATE}/{name}" for name in names]
+    chosen = chosen_evaluators(names(given or ALL, "evaluators"), graders)
+    return [f"{_ESTIMATE}/{name}" for name in chosen]
 
 
 def _check_roles(
@@ -616,10 +603,10 @@ def _spread(logs: Sequence[str], models: Sequence[str]) -> Spread:
     of_models = table[table["base_model"].isin(models)]
     if not of_models.empty:
         table = of_models
-    names = sorted(set(table["model"]))
-    finals = score_table(table, names).finals
+    compared = sorted(set(table["model"]))
+    finals = score_table(table, compared).finals
     scores = _deviation(finals)
-    differences = _deviation(difference_column(finals, all_pairs(len(names))).values)
+    differences = _deviation(difference_column(finals, all_pairs(len(compared))).values)
     scores_or_assumed = scores or _SPREAD
     return Spread(
         scores=scores_or_assumed,
@@ -628,7 +615,7 @@ def _spread(logs: Sequence[str], models: Sequence[str]) -> Spread:
         differences_from="logs" if differences else "published",
         questions=len(finals),
         epochs=int(table["epoch"].max()),
-        models=tuple(names),
+        models=tuple(compared),
     )
 
 

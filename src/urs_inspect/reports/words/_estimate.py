@@ -1,8 +1,12 @@
-"""What the estimate of a run rests on, a sentence for each assumption."""
+"""The report of what a run takes: the price first, then what was assumed and what runs took."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import pandas as pd
 
 from urs_inspect._util import counted
+from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
+from urs_inspect.reports.numbers._actual_use import BOTH, Actual, ActualUse
 from urs_inspect.reports.numbers._costs import (
     JUDGEMENT,
     PER_OTHER,
@@ -20,6 +24,142 @@ from urs_inspect.reports.numbers._estimate import (
     Spread,
     SpreadSource,
 )
+
+ESTIMATE = ReportKind("urs-inspect estimate", 1, "urs-inspect estimate", "estimate")
+_UNKNOWN = "not known"
+
+
+def estimate_report(found: RunEstimate, actual: ActualUse | None = None) -> Report:
+    """The price and what is expected of each model, then ranges and all that was assumed, and what
+    runs took.
+    """
+    epochs = f", {found.epochs} epochs" if found.epochs > 1 else ""
+    what = f"{found.task}: {counted(found.samples, 'sample')}{epochs}"
+    precision = _precision(found)
+    screen = FirstScreen(
+        _cost(found),
+        left_out_sentences(found.assumptions),
+        [f"{what}; expected numbers."],
+        _expected_table(found, lambda amount, digits: f"{amount.expected:,.{digits}f}"),
+        precision,
+    )
+    notes = (_cost(found), f"{what}.", *precision)
+    ranges = (_expected_table(found, _lines),)
+    sections = [
+        Section("Expected, and from lowest to highest", notes, ranges),
+        Section("What is assumed", list(assumption_sentences(found))),
+    ]
+    if actual is not None:
+        sections.append(_actual_section(found, actual))
+    return Report(ESTIMATE, "Estimate", sections, first=screen)
+
+
+def _cost(found: RunEstimate) -> str:
+    unpriced = ", ".join(found.unpriced)
+    if found.cost is None:
+        return f"No price for {unpriced} (--prices FILE)."
+    together = f"Together {_in_sentence(found.cost)} US dollars"
+    if not unpriced:
+        return f"{together}."
+    return f"{together}, without {unpriced}, for which there is no price (--prices FILE)."
+
+
+def _precision(found: RunEstimate) -> list[str]:
+    """How well the run will know a mean and a difference, where that can be said."""
+    if not found.margin:
+        return []
+    most = "at most " if found.margin.low == found.margin.high else ""
+    seen = "no difference of two models would be significant"
+    if found.difference:
+        seen = (
+            "smallest difference of two models that would be seen"
+            f" {most}{_in_sentence(found.difference)} (80% power)"
+        )
+    return [f"Precision: a mean ± {most}{_in_sentence(found.margin)} (95% interval); {seen}."]
+
+
+def _expected_table(found: RunEstimate, show: Callable[[Amount, int], str]) -> Table:
+    """What each model takes."""
+    rows = []
+    for one in found.roles:
+        amounts = (one.calls, one.input_tokens, one.output_tokens)
+        cost = _UNKNOWN if one.cost is None else show(one.cost, 2)
+        rows.append((one.role, one.model, *(show(amount, 0) for amount in amounts), cost))
+    return _table(rows, "calls")
+
+
+def _table(rows: Sequence[tuple[str, ...]], number: str) -> Table:
+    numbers = [number, "tokens sent", "tokens received", "US dollars"]
+    data = pd.DataFrame(rows, columns=["role", "model", *numbers])
+    return Table(data, dict.fromkeys(numbers, str))
+
+
+def _actual_section(found: RunEstimate, actual: ActualUse) -> Section:
+    """What runs took, as a share of what was expected of as many samples."""
+    rows = []
+    for one in sorted(actual.roles, key=lambda one: _place(found, one)):
+        samples, sent, received = _expected(found, one)
+        of_all = f" of {samples:,}" if samples else ""
+        row = (
+            one.role,
+            one.model,
+            f"{one.samples:,}{of_all}",
+            _compared(one.input_tokens, sent),
+            _compared(one.output_tokens, received),
+            _UNKNOWN if one.cost is None else f"{one.cost:,.2f}",
+        )
+        rows.append(row)
+    left_out = [f"Left out: {sentence}" for sentence in actual.left_out]
+    notes = ("Shares are of what was expected for so many samples.", *left_out)
+    return Section(
+        "What it took, and share of what was expected", notes, (_table(rows, "samples"),)
+    )
+
+
+def _place(found: RunEstimate, one: Actual) -> tuple[int, str]:
+    """Where a model stands in the estimate; those that it does not name come last, by name."""
+    names = one.model.split(", ")
+    places = [place for place, role in enumerate(found.roles) if role.model in names]
+    return min(places, default=len(found.roles)), one.model
+
+
+def _expected(found: RunEstimate, one: Actual) -> tuple[int, float, float]:
+    """Samples of all runs of which a model would have a part, and what was expected of it for those
+    that it had.
+    """
+    names = one.model.split(", ")
+    most = 0
+    sent = 0.0
+    received = 0.0
+    for role in found.roles:
+        samples = role.samples * role.runs
+        if samples and role.model in names and one.role in (role.role, BOTH):
+            most = max(most, samples)
+            sent += role.input_tokens.expected / samples * one.samples
+            received += role.output_tokens.expected / samples * one.samples
+    return most, sent, received
+
+
+def _compared(value: int, expected: float) -> str:
+    share = f"{value / expected:.0%}" if expected else "not estimated"
+    return f"{value:,} ({share})"
+
+
+def _in_sentence(amount: Amount) -> str:
+    expected, *bounds = _lines(amount, 2).split("\n")
+    if bounds:
+        return f"{expected} ({' '.join(bounds)})"
+    return expected
+
+
+def _lines(amount: Amount, digits: int) -> str:
+    """An amount with its range, in three lines; in one where it is known."""
+    if amount.low == amount.high:
+        return f"{amount.expected:,.{digits}f}"
+    return f"{amount.expected:,.{digits}f}\n{amount.low:,.{digits}f}\nto {amount.high:,.{digits}f}"
+
+
+# --- assumptions ---
 
 
 def _range(amount: Amount) -> str:
