@@ -211,7 +211,7 @@ def test_a_tokenizer_counts_beside_logs_and_numbers(
         (["--model-role", "grader=[p/j, p/j]"], "evaluators: p/j has the role 'grader' twice"),
         (
             ["--model-role", "grader=p/j", "-T", "evaluators=p/k"],
-            "evaluators: p/k ... grader; allowed: p/j",
+            "evaluators: p/k ... 'grader'; allowed: p/j",
         ),
         (
             ["--model-role", "grader=p/j", "-T", "models=p/x"],

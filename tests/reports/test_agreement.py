@@ -604,7 +604,7 @@ def test_questions_of_one_user_are_one_cluster_of_means_over_intents_and_models(
             )
             missed[named] += not first["score"].low <= 5.5 <= first["score"].high
             assert first["score"].clusters == (8 if named else first["score"].n)
-            assert found.clustered == (len(scores.facts), 8 if named else 0)
+            assert (found.asked, found.clusters) == (len(scores.facts), 8 if named else 0)
             noted = mean_notes(found)
             assert any("8 clusters" in note for note in noted) == named
     # At 5%, more than 9 of 60 happen in one of a thousand such tests.

@@ -19,6 +19,7 @@ from urs_inspect.stats._bootstrap import (
     Resampling,
     ResamplingOptions,
     number_clusters,
+    ratio,
 )
 from urs_inspect.stats._means import bootstrap_table, contrast, mean_estimates, p_values
 from urs_inspect.stats._paired import MeanDifference, compare_means
@@ -184,20 +185,20 @@ def self_preference(
         raise ValueError(
             f"need case, setting, judge and model, and a model per judge; got shape {table.shape}"
         )
-    parts = np.stack(_against_others(table, judge, judges_as_models), axis=1)
-    columns = parts.reshape(len(table), -1)
+    differences, mine, theirs = _against_others(table, judge, judges_as_models)
+    columns = differences.reshape(len(table), -1)
     means = bootstrap_table(columns, clusters=clusters, rounds=how.rounds, seed=how.seed)
-    differences, _, _ = means.values.reshape(parts.shape[1:])
-    weights = _weights(~np.isnan(differences), own)
+    known = ~np.isnan(means.values.reshape(differences.shape[1:]))
+    weights = _weights(known, own)
     sums = contrast(means, weights)
-    preference, leniency, beyond, own_mean, other_mean = mean_estimates(sums, how.level)
-    p, _, p_beyond, _, _ = p_values(sums).tolist()
+    preference, leniency, beyond = mean_estimates(sums, how.level)
+    p, _, p_beyond = p_values(sums).tolist()
     return SelfPreference(
         preference=preference,
         leniency=leniency,
         beyond=beyond,
-        own_mean=own_mean.value,
-        others_mean=other_mean.value,
+        own_mean=_weighted_mean(mine, weights[:, 0]),
+        others_mean=_weighted_mean(theirs, weights[:, 0]),
         p=p,
         p_beyond=p_beyond,
     )
@@ -225,10 +226,7 @@ def _against_others(
 
 
 def _weights(known: Flags, own: int) -> Floats:
-    """Weights of all columns in preference, leniency, beyond, own and others' mean.
-
-    Shape (3 S (J - 1) M, 5).
-    """
+    """Weights of all differences in preference, leniency and beyond, shape (S (J - 1) M, 3)."""
     is_own = np.arange(known.shape[2]) == own
     to_itself = known & is_own
     to_models = known & ~is_own
@@ -238,14 +236,16 @@ def _weights(known: Flags, own: int) -> Floats:
     preference = _even(to_itself)
     leniency = _even(to_models)
     beyond = _even(to_itself & both) - _even(to_models & both)
-    weights = np.zeros((3, known.size, 5))
-    of_differences, of_own, of_others = weights
-    of_differences[:, 0] = preference
-    of_differences[:, 1] = leniency
-    of_differences[:, 2] = beyond
-    of_own[:, 3] = preference
-    of_others[:, 4] = preference
-    return weights.reshape(-1, 5)
+    return np.stack([preference, leniency, beyond], axis=1)
+
+
+def _weighted_mean(ratings: Floats, weights: Floats) -> float:
+    """Mean over cases, then over the columns that have a weight; NaN without one."""
+    if not weights.any():
+        return math.nan
+    counts = np.count_nonzero(~np.isnan(ratings), axis=0)
+    means = ratio(np.nansum(ratings, axis=0), counts)
+    return float(np.nansum(means.ravel() * weights))
 
 
 def _even(part: Flags) -> Floats:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, compress
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ from urs_inspect.stats import (
     mean_estimates,
 )
 from urs_inspect.stats._agreement import clustered_interval_alpha
-from urs_inspect.stats._bootstrap import Flags, Floats, Integers, fewest_clusters
+from urs_inspect.stats._bootstrap import Flags, Floats, Integers
 from urs_inspect.stats._correlation import (
     FEWEST_POINTS,
     MeanCorrelation,
@@ -66,13 +66,6 @@ Behind = Mapping[Counted, Mapping[str, int]]
 Point = Mapping[str, Any]
 
 
-class Clustered(NamedTuple):
-    """Questions, and the clusters that they come from, such as their users; 0 if none is named."""
-
-    questions: int
-    clusters: int
-
-
 @dataclass(frozen=True)
 class NoLevel:
     """Why there is none: few have both, or no model has a score on each intent."""
@@ -90,9 +83,10 @@ class MeanLevel:
 
     points: tuple[Point, ...]
     correlation: MeanCorrelation
-    too_few: Mapping[Counted, Sequence[str]]  # as of `_too_few`; empty if there is an interval
+    behind: Behind
     skipped: Mapping[str, Sequence[str]]  # which intents or models do not count, by why not
-    clustered: Clustered
+    asked: int  # questions, with or without a score
+    clusters: int  # that they come from, such as their users; 0 if none is named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -430,13 +424,14 @@ def intent_level(
         correlation=_correlated(scores, satisfied, behind, resampling),
         by_model=by_model,
         people_resampled=satisfaction.by_respondent,
-        too_few=_too_few(behind, resampling.level),
+        behind=behind,
         skipped={
             "intents without satisfaction": sorted(scored.difference(groups)),
             "intents without a score": sorted(set(satisfaction.groups).difference(groups)),
             "models without a score on some intent": list(compress(table.models, ~whole)),
         },
-        clustered=_clustered(table),
+        asked=len(table.facts),
+        clusters=_clusters(table),
         means_of_several=str(satisfaction.path) if satisfaction.mixed else "",
     )
 
@@ -499,11 +494,10 @@ def _means_by_intent(
     )
 
 
-def _clustered(table: ScoreTable) -> Clustered:
-    clusters = 0
-    if table.clusters is not None:
-        clusters = int(table.clusters.max()) + 1
-    return Clustered(len(table.facts), clusters)
+def _clusters(table: ScoreTable) -> int:
+    if table.clusters is None:
+        return 0
+    return int(table.clusters.max()) + 1
 
 
 def _places(table: ScoreTable, group: str) -> Integers:
@@ -515,17 +509,6 @@ def _scored(finals: Floats) -> int:
     """Number of questions with a score."""
     has_score = (~np.isnan(finals)).any(axis=1)
     return int(has_score.sum())
-
-
-def _too_few(behind: Behind, level: float) -> dict[Counted, list[str]]:
-    """What is counted -> the means that are of too few to show how far they would scatter."""
-    least = fewest_clusters(level)
-    too_few: dict[Counted, list[str]] = {}
-    for what, numbers in behind.items():
-        few = [name for name, n in numbers.items() if n < least]
-        if few:
-            too_few[what] = few
-    return too_few
 
 
 def _correlated(
@@ -604,12 +587,13 @@ def model_level(
         instructions=ranking.clusters,
         ties=ranking.ties,
         questions=_scored(table.finals[:, columns]),
-        too_few=_too_few(behind, resampling.level),
+        behind=behind,
         skipped={
             "models with votes but without a score": without_score,
             "models with scores but without votes": sorted(scored.difference(models)),
         },
-        clustered=_clustered(table),
+        asked=len(table.facts),
+        clusters=_clusters(table),
         apart=ranking.connectivity.message,
     )
 

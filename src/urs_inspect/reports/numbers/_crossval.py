@@ -249,7 +249,7 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
     is_last = table["log"] == table.groupby(KEY)["log"].transform("max")
     earlier = table.loc[~is_last, [*KEY, "log"]].drop_duplicates()["log"]
     judgements = table[is_last].drop(columns="log").reset_index(drop=True)
-    evaluators, sources, models = (_names(log.axes[axis] for log in logs) for axis in range(3))
+    evaluators, sources, models = (_joined(logs, axis) for axis in range(3))
     axes = (evaluators, sources, _best_first(judgements, models))
     clusters = _clusters(table)
     return Grid(
@@ -261,11 +261,13 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
     )
 
 
-def _names(parts: Iterable[Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(chain.from_iterable(parts)))
+def _joined(logs: Sequence[GridLog], axis: int) -> list[str]:
+    """The names that any of the logs has along an axis."""
+    names = chain.from_iterable(log.axes[axis] for log in logs)
+    return list(dict.fromkeys(names))
 
 
-def _best_first(judgements: pd.DataFrame, models: Sequence[str]) -> list[str]:
+def _best_first(judgements: pd.DataFrame, models: list[str]) -> list[str]:
     """The models in the order of their means over all settings; those without a mean last."""
     of_cases = judgements.groupby(["case", *KEY])["final"].mean()
     means = of_cases.groupby(KEY).mean().groupby("model").mean().round(DIGITS)
@@ -398,15 +400,11 @@ def with_holm(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
     """Correct the p-values of self-preference over all tables of a report, which makes all these
     claims at once.
     """
-    ends = np.cumsum([len(table) for table in tables])
-    corrected_tables = [table.copy() for table in tables]
+    parts = [table.assign(table=place) for place, table in enumerate(tables)]
+    whole = pd.concat([*parts, pd.DataFrame(columns=["table", "p", "p_beyond"])])
     for name in ("p", "p_beyond"):
-        every_p = chain.from_iterable(table[name] for table in tables)
-        corrected = np.array(holm(list(every_p)))
-        parts = np.split(corrected, ends[:-1])
-        for table, part in zip(corrected_tables, parts, strict=True):
-            table[f"{name}_holm"] = part
-    return corrected_tables
+        whole[f"{name}_holm"] = holm(list(whole[name]))
+    return [whole[whole["table"] == place].drop(columns="table") for place in range(len(tables))]
 
 
 def order_tables(scores: Scores, how: Resampling) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -245,10 +245,9 @@ def mean_notes(level: MeanLevel) -> list[str]:
     notes = [
         f"Skipped, {what}: {', '.join(names)}." for what, names in level.skipped.items() if names
     ]
-    if level.clustered.clusters:
-        questions = counted(level.clustered.questions, "question")
+    if level.clusters:
         consequence = "clusters are resampled in place of questions"
-        notes.append(cluster_note(questions, level.clustered.clusters, consequence))
+        notes.append(cluster_note(counted(level.asked, "question"), level.clusters, consequence))
     if isinstance(level, IntentLevel) and level.means_of_several:
         notes.append(
             f"Some rows of {level.means_of_several} are means of several people: satisfaction"
@@ -403,9 +402,11 @@ def _about_means(level: MeanLevel, what: str, resampled: str, published: str) ->
 def why_no_interval(level: MeanLevel) -> str:
     """What an interval would need and is missing; empty if there is one."""
     least = fewest_clusters(level.correlation.pearson.level)
-    parts = [
-        f"fewer than {least} {what} behind {', '.join(few)}" for what, few in level.too_few.items()
-    ]
+    parts = []
+    for what, numbers in level.behind.items():
+        few = [name for name, number_behind in numbers.items() if number_behind < least]
+        if few:
+            parts.append(f"fewer than {least} {what} behind {', '.join(few)}")
     return "; ".join(parts)
 
 
