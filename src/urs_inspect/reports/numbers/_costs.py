@@ -32,9 +32,6 @@ class Amount:
         """A number that is known."""
         return cls(value, value, value)
 
-    def __add__(self, other: "Amount") -> "Amount":
-        return Amount(self.low + other.low, self.expected + other.expected, self.high + other.high)
-
     def __mul__(self, other: "Amount | float") -> "Amount":
         factor = other if isinstance(other, Amount) else Amount.exactly(other)
         return Amount(
@@ -82,7 +79,7 @@ class Prices:
         price = self.of(model)
         if price is None:
             return None
-        of_million = input_tokens * price.input + output_tokens * price.output
+        of_million = total([input_tokens * price.input, output_tokens * price.output])
         return of_million * (1 / _MILLION)
 
 
@@ -237,7 +234,7 @@ class TokenCounter:
 def count_by_rule(text: str) -> Amount:
     """Tokens of a text by its characters."""
     wide = sum(map(is_wide, text))
-    return PER_WIDE * float(wide) + PER_OTHER * float(len(text) - wide)
+    return total([PER_WIDE * float(wide), PER_OTHER * float(len(text) - wide)])
 
 
 def is_wide(char: str) -> bool:

@@ -505,7 +505,8 @@ def read_judged_runs(answers: Answers) -> list[JudgedRuns]:
         kept = table[is_best]
         others = table[~is_best].groupby("model", sort=False)["log"].unique()
         counted = _counted(kept)
-        axes = (list(counted["evaluator"].unique()), [""], list(kept["model"].unique()))
+        judges_of_kept = list(counted["evaluator"].unique())
+        axes = (judges_of_kept, [same.references], list(kept["model"].unique()))
         judged = JudgedRuns(
             same,
             frozenset(table["log"]),
@@ -542,7 +543,7 @@ def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
             CLUSTER: rows[CLUSTER],
             "log": log,
             "run": spec.eval_id,
-            "source": "",
+            "source": rows["references"],
             "model": rows["base_model"],
             "evaluator": rows["judge_finals"].map(list),
             "final": [list(finals.values()) for finals in rows["judge_finals"]],

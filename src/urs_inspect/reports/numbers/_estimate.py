@@ -532,8 +532,8 @@ def _tokens(
         reply = lengths.judgement(name, call.language)
         times = AGAIN
     often = times * (call.weight * epochs)
-    answers_sent = total(_length(answer, model, lengths) for answer in call.answers)
-    sent = call.sent + answers_sent
+    answers = [_length(answer, model, lengths) for answer in call.answers]
+    sent = total([call.sent, *answers])
     return often, sent * often, reply * often
 
 

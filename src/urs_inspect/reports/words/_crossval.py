@@ -174,6 +174,7 @@ def crossval_report(
     sections = simulation_section(simulated)
     figures = {}
     facts = []
+    runs_facts = []
     first = None
     for place, grid in enumerate(grids, start=1):
         means = mean_table(grid, how)
@@ -217,10 +218,17 @@ def crossval_report(
         if first is None:
             first = _screen(grids, orders, pairs, simulated)
     for runs, preference in zip(judged, preferences[len(grids) :], strict=True):
-        short = short_names([name for name in runs.scores.names if name])
-        shown = _preference_tables(preference, "runs", short, "judge", sources=False)
+        shown = _preference_tables(preference, "runs", short_names(runs.scores.names))
         notes = (*_about_runs(runs), _PREFERENCE)
         sections.append(Section("Self-preference in ordinary runs", notes, shown))
+        of_runs = {
+            "conditions": runs.conditions,
+            "questions": len(runs.scores.values),
+            "judges": runs.scores.evaluators,
+            "models": runs.scores.models,
+            "notes": runs_notes(runs),
+        }
+        runs_facts.append(of_runs)
     if skipped:
         sections.append(Section("Skipped", skipped))
     sections.append(Section("Method", _method(how, bool(grids))))
@@ -231,7 +239,7 @@ def crossval_report(
         "logs": logs,
         "skipped": skipped,
         "grids": facts,
-        "runs": [_run_facts(runs) for runs in judged],
+        "runs": runs_facts,
     }
     return Report(
         CROSSVAL,
@@ -242,21 +250,6 @@ def crossval_report(
         first=first,
         appendix=lambda: [Section("Logs", logs)],
     )
-
-
-def _run_facts(runs: JudgedRuns) -> dict[str, Any]:
-    """What the JSON file says of ordinary runs beside their table."""
-    same = runs.conditions
-    return {
-        "dataset": same.dataset,
-        "rubric": same.rubric,
-        "prompts": same.prompts,
-        "references": same.references,
-        "questions": len(runs.scores.values),
-        "judges": runs.scores.evaluators,
-        "models": runs.scores.models,
-        "notes": runs_notes(runs),
-    }
 
 
 def _screen(
@@ -424,8 +417,7 @@ def _preference_section(
         note = "There is only one evaluator, so there is no other to compare with."
     elif preference.empty:
         note = "No evaluator is among the tested models, so there is none."
-    several = len(grid.scores.sources) > 1
-    tables = _preference_tables(preference, f"grid {place}", short, "evaluator", sources=several)
+    tables = _preference_tables(preference, f"grid {place}", short)
     return Section("Self-preference", (note,), tables, 3)
 
 
@@ -510,28 +502,26 @@ def _order_table(orders: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, 
 
 
 def _preference_tables(
-    data: pd.DataFrame, origin: str, short: Mapping[str, str], judge: str, *, sources: bool
+    data: pd.DataFrame, origin: str, short: Mapping[str, str]
 ) -> tuple[Table, Table]:
     """Self-preference as shown, and for CSV."""
-    names = {**short, ALL: "all, evenly"}
+    names = {**short, ALL: "all, evenly", "": "those of the data"}
     shown = data.assign(evaluator=data["evaluator"].map(short), source=data["source"].map(names))
     differences = ("preference", "leniency", "beyond")
     formats: dict[str, Format] = {"own_mean": _SCORE, "others_mean": _SCORE}
     formats |= dict.fromkeys(differences, _DIFFERENCE)
     formats["p_beyond_holm"] = p_value
     headings = {
-        "evaluator": judge,
         "source": "references by",
         "own_mean": "own",
         "others_mean": "others",
         "beyond": "beyond leniency",
         "p_beyond_holm": "p (Holm)",
     }
-    keys = ("evaluator", "source") if sources else ("evaluator",)
     csv = data.copy()
     csv.insert(0, "from", origin)
     return (
-        Table(shown, formats, headings=headings, shown=(*keys, *formats)),
+        Table(shown, formats, headings=headings, shown=("evaluator", "source", *formats)),
         Table(csv, name="self_preference", shown=(), estimates=differences),
     )
 
