@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from urs_inspect.stats._bootstrap import LEVEL, Floats, Integers, check_level
+from urs_inspect.stats._bootstrap import LEVEL, check_level
 
 _COLUMNS: Mapping[str, frozenset[str]] = {
     "question": frozenset({"question"}),
@@ -112,11 +112,14 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
     n = len(scores)
     centred = scores["score"] - scores["score"].mean()
     scores = scores.assign(judgement=np.arange(n), score=centred)
-    cells = {}
     number = {}
+    sizes = {}  # of the group of each score
+    squares = {}  # sum of squares of the groups' totals, each divided by the group's size
     for name, columns in _COLUMNS.items():
-        cells[columns] = _Cells(scores, columns)
-        number[name] = len(cells[columns].counts)
+        cells = scores.groupby(sorted(columns))["score"]
+        number[name] = cells.ngroups
+        sizes[columns] = cells.transform("size").to_numpy()
+        squares[name] = float((cells.sum() ** 2 / cells.size()).sum())
     epochs = number["answer"] > number["question"]
     judges = number["judge"] > 1
     again = number["answer_judge"] < n
@@ -127,10 +130,9 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
 
     def expected(group: str, source: str) -> float:
         """Coefficient of a source's component in the sum of squares of a grouping."""
-        of_group = cells[_COLUMNS[group]]
-        of_source = cells[_COLUMNS[source]]
-        both = cells[_COLUMNS[group] | _COLUMNS[source]]
-        shares = both.sizes / of_group.sizes - of_source.sizes / n
+        of_group = _COLUMNS[group]
+        of_source = _COLUMNS[source]
+        shares = sizes[of_group | of_source] / sizes[of_group] - sizes[of_source] / n
         return float(shares.sum())
 
     equations = []
@@ -138,48 +140,24 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
         equations.append([expected(group, source) for source in wanted])
     matrix = np.array(equations)
     if number["question"] > 1 and np.linalg.matrix_rank(matrix) == len(wanted):
-        score = scores["score"].to_numpy()
-        squares = [cells[_COLUMNS[group]].squares(score) for group in wanted]
-        solved = np.linalg.solve(matrix, squares)
-        sum_of_squares = score @ score
+        solved = np.linalg.solve(matrix, [squares[group] for group in wanted])
+        sum_of_squares = (scores["score"] ** 2).sum()
         is_rounding = np.abs(solved) < 1e-12 * sum_of_squares
         solved[is_rounding] = 0  # rounding errors are no negative components
         components |= dict(zip(wanted, map(float, solved), strict=True))
-    questions = cells[_COLUMNS["question"]]
-    answers = cells[_COLUMNS["answer"]]
-    judgings = cells[_COLUMNS["answer_judge"]]
-    epochs_of = np.bincount(questions.of[answers.first])
-    judges_of = np.bincount(answers.of[judgings.first])
     return VarianceComponents(
         questions=number["question"],
-        epochs=_harmonic(epochs_of),
-        judges=_harmonic(judges_of),
+        epochs=_harmonic(scores.groupby("question")["answer"].nunique()),
+        judges=_harmonic(scores.groupby(["question", "answer"])["judge"].nunique()),
         components=components,
     )
 
 
-def _harmonic(counts: Integers) -> float:
-    if not len(counts):
+def _harmonic(counts: "pd.Series[int]") -> float:
+    if counts.empty:
         return math.nan
     mean = len(counts) / (1 / counts).sum()
     return round(float(mean), 9)
-
-
-class _Cells:
-    """Groups of scores with the same numbers.
-
-    Group and size of each score, first score and size of each group.
-    """
-
-    def __init__(self, scores: pd.DataFrame, columns: frozenset[str]) -> None:
-        self.of = scores.groupby(sorted(columns)).ngroup().to_numpy()
-        _, self.first, self.counts = np.unique(self.of, return_index=True, return_counts=True)
-        self.sizes = self.counts[self.of]
-
-    def squares(self, score: Floats) -> float:
-        """Sum of squares of the group's totals, each divided by its size."""
-        totals = np.bincount(self.of, score)
-        return float((totals**2 / self.counts).sum())
 
 
 def difference_components(first: pd.DataFrame, second: pd.DataFrame) -> VarianceComponents:
