@@ -187,11 +187,10 @@ def test_parts_are_those_of_their_own_answers() -> None:
     given = [("a1", "m", 1), ("a2", "m", 4), ("b1", "m", 2), ("b2", "m", 5)]
     given += [("a1", "n", 2), ("b1", "n", 5), ("b2", "n", 1)]
     whole = agreed(found, ratings(*given))
-    assert list(whole.by_model) == ["m", "n"]
-    assert list(whole.by_group) == ["Factual QA", "Leisure"]
-    assert whole.by_model["n"] == agreed(found, ratings(*given[4:])).all
+    assert list(whole.scopes) == ["all", "Factual QA", "Leisure", "m", "n"]
+    assert whole.scopes["n"] == agreed(found, ratings(*given[4:])).all
     leisure = [one for one in given if one[0][0] == "a"]
-    assert whole.by_group["Leisure"] == agreed(found, ratings(*leisure)).all
+    assert whole.scopes["Leisure"] == agreed(found, ratings(*leisure)).all
     assert whole.all.questions == 4 and whole.all.answers == 7
 
 

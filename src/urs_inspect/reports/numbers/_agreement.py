@@ -153,16 +153,19 @@ class PeopleAgreement:
 
 @dataclass(frozen=True)
 class CaseLevel:
-    """Agreement on single answers, over all and by reported intent and model."""
+    """Agreement on single answers."""
 
-    all: CaseAgreement
-    by_group: dict[str, CaseAgreement]
-    by_model: dict[str, CaseAgreement]
+    scopes: Mapping[str, CaseAgreement]  # `all`, then by reported intent and by model
     people: PeopleAgreement | None  # None if the file does not name raters
     file: str  # of the ratings
     without_epoch: int  # ratings, as in `Matched`
     weighted: bool  # whether answers were drawn with unequal chances
     without_score: int  # rated answers
+
+    @property
+    def all(self) -> CaseAgreement:
+        """Over all answers."""
+        return self.scopes["all"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,10 +285,12 @@ def case_level(
     scored = matched.answers.dropna(subset="score")
     if len(scored) < _FEWEST:
         return NoLevel("answers", len(scored), _FEWEST)
+    scopes = {"all": _agreement(scored, given, resampling)}
+    for column in ("group", "model"):
+        for name, part in scored.groupby(column):
+            scopes[str(name)] = _agreement(part, given, resampling)
     return CaseLevel(
-        all=_agreement(scored, given, resampling),
-        by_group=_agreements(scored, "group", given, resampling),
-        by_model=_agreements(scored, "model", given, resampling),
+        scopes=scopes,
         people=_people(matched.answers, resampling),
         file=str(given.path),
         without_epoch=matched.without_epoch,
@@ -322,13 +327,6 @@ def _model(rating: HumanRating, names: Mapping[str, str], given: HumanRatings) -
             " say whose answers were rated in a column 'model'"
         )
     return models[0]
-
-
-def _agreements(
-    answers: pd.DataFrame, column: str, given: HumanRatings, resampling: Resampling
-) -> dict[str, CaseAgreement]:
-    parts = answers.groupby(column)
-    return {str(name): _agreement(part, given, resampling) for name, part in parts}
 
 
 def mean_ratings(ratings: Iterable[Mapping[str, float]]) -> Floats:

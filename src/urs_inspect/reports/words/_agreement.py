@@ -332,7 +332,7 @@ def _numbers(block: AgreementBlock) -> Iterator[tuple[str, str, str, Estimate]]:
             yield "models", point["model"], "score", point["score"]
             yield "models", point["model"], "bradley_terry", point["rating"]
     if cases := block.cases:
-        for scope, agreed in {"all": cases.all, **cases.by_group, **cases.by_model}.items():
+        for scope, agreed in cases.scopes.items():
             numbers = {**vars(agreed), **vars(agreed.correlations)}
             for name in _STATISTICS:
                 yield "answers", scope, name, numbers[name]
@@ -411,13 +411,9 @@ def why_no_interval(level: MeanLevel) -> str:
 
 
 def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
-    named = {
-        "all": level.all,
-        **level.by_group,
-        **{short[model]: found for model, found in level.by_model.items()},
-    }
     rows = []
-    for name, agreed in named.items():
+    for scope, agreed in level.scopes.items():
+        name = short.get(scope, scope)
         by = agreed.correlations
         correlations = (by.spearman, by.kendall, by.pearson)
         rows.append((name, agreed.answers, *correlations, agreed.alpha, agreed.difference))
