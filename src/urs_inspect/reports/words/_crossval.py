@@ -175,7 +175,7 @@ def crossval_report(
     figures = {}
     facts = []
     runs_facts = []
-    first = None
+    screens = []
     for place, grid in enumerate(grids, start=1):
         means = mean_table(grid, how)
         orders, pairs = order_tables(grid.scores, how)
@@ -201,7 +201,7 @@ def crossval_report(
         if means["fold_mean"].notna().any():
             figures[f"figure_4{suffix}.svg"] = partial(draw_best_two, means, *drawn)
             figures[f"figure_10{suffix}.svg"] = partial(draw_settings, means, *drawn)
-        if any(bias.n for bias in biases["bias"]):
+        if biases["bias"].map(lambda bias: bias.n).any():
             figures[f"rating_bias{suffix}.svg"] = partial(draw_biases, biases, *drawn)
         of_grid = {
             "conditions": grid.conditions,
@@ -215,8 +215,7 @@ def crossval_report(
             "reversals": reversals_of(pairs),
         }
         facts.append(of_grid)
-        if first is None:
-            first = _screen(grids, orders, pairs, simulated)
+        screens.append(_screen(grid, len(grids), orders, pairs, simulated))
     for runs, preference in zip(judged, preferences[len(grids) :], strict=True):
         shown = _preference_tables(preference, "runs", short_names(runs.scores.names))
         notes = (*_about_runs(runs), _PREFERENCE)
@@ -247,25 +246,25 @@ def crossval_report(
         sections,
         about,
         figures,
-        first=first,
+        first=next(iter(screens), None),
         appendix=lambda: [Section("Logs", logs)],
     )
 
 
 def _screen(
-    grids: Sequence[Grid], orders: pd.DataFrame, pairs: pd.DataFrame, simulated: bool
+    grid: Grid, grids: int, orders: pd.DataFrame, pairs: pd.DataFrame, simulated: bool
 ) -> FirstScreen:
-    """The answer on one screen: the order of the models of the first grid in each setting."""
-    short = short_names(grids[0].scores.names)
+    """The answer on one screen: the order of the models of a grid in each setting."""
+    short = short_names(grid.scores.names)
     warnings = []
     if simulated:
         warnings = [SIMULATED_SCREEN]
-    claim, *details = stability(grids[0].scores, orders, pairs)
+    claim, *details = stability(grid.scores, orders, pairs)
     ways = ["A ≥ B: A has the higher mean, but not significantly so; A > B: significantly."]
-    if len(grids) > 1:
-        more = counted(len(grids) - 1, "more grid")
+    if grids > 1:
+        more = counted(grids - 1, "more grid")
         ways.append(f"{more}, with other conditions: --all.")
-    basis = [*details, *_about(grids[0])]
+    basis = [*details, *_about(grid)]
     return FirstScreen(claim, warnings, basis, _order_table(orders, pairs, short), ways=ways)
 
 
