@@ -620,4 +620,5 @@ def _drawn(points: pd.DataFrame, title: str, axis: str, about: str, simulated: b
     drawn["title"] = {"text": title, "subtitle": lines, "anchor": "start", "offset": 12}
     drawn["config"]["background"] = "white"
     drawn["config"]["axis"]["labelLimit"] = WIDE
+    drawn["config"]["legend"] = {"columns": 3}
     return svg(drawn)
