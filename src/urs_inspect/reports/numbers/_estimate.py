@@ -513,7 +513,7 @@ def _check_roles(
     if unused:
         raise InputError(
             f"--model-role: {task} calls no model in the role {choices(unused)}; called:"
-            f" {choices(called)}"
+            f" {choices(sorted(called))}"
         )
 
 
