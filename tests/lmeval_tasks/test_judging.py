@@ -83,16 +83,17 @@ def test_an_interrupt_ends_evaluation_after_the_batch_and_costs_no_answer(
 def test_a_record_is_read_as_it_was_written() -> None:
     for record in (
         Record(
-            "Ä",
-            {"final": 7, "clarity": 6.5},
-            "j",
-            "judged",
-            "Why.",
-            {"prompt_sha256": "0", "judges": []},
+            response="Ä",
+            scores={"final": 7, "clarity": 6.5},
+            judge="j",
+            outcome="judged",
+            explanation="Why.",
+            prompt_sha256="0",
+            judges=[],
         ),
         call_failed("An answer.", "j", "gone", not_asked=True),
     ):
-        assert read_record(json.loads(json.dumps(record.to_dict()))) == record
+        assert read_record(json.loads(json.dumps(record.model_dump()))) == record
 
 
 @pytest.mark.parametrize(
@@ -123,10 +124,15 @@ def test_scores_that_are_not_there_are_left_out() -> None:
 
 def test_the_reason_is_one_plain_line() -> None:
     judges = [{"failure_detail": "first"}, {"failure_detail": "No JSON:\n  here"}]
-    assert (
-        Record("", None, "j", "unscored_unparseable", "**No**", {"judges": judges}).why
-        == "No JSON: here"
+    failed = Record(
+        response="",
+        scores=None,
+        judge="j",
+        outcome="unscored_unparseable",
+        explanation="**No**",
+        judges=judges,
     )
+    assert failed.why == "No JSON: here"
     assert call_failed("", "j", "gone\nfor good").why == "gone for good"
 
 

@@ -153,7 +153,7 @@ def test_a_plain_text_model_sees_instructions_and_case_and_a_user_s_instruction_
     ("options", "message"),
     [
         ({"md_eval_order": "both"}, "unknown 'md_eval_order'; allowed: .*md_eval_orders"),
-        ({"md_eval_orders": "ba"}, "md_eval_orders: .*'both'.*got 'ba'"),
+        ({"md_eval_orders": "ba"}, "md_eval_orders: unknown value 'ba'; allowed: ab, seeded, both"),
         ({"md_eval_scenarios": "chat"}, "chat"),
         ({"md_eval_seed": -1}, "md_eval_seed: .*or equal to 0"),
     ],

@@ -35,6 +35,7 @@ from urs_inspect.samer._engines.shared import (
     shared_engine,
 )
 from urs_inspect.samer._options import SamerOptions
+from urs_inspect.samer._packages import missing_package
 
 
 @pytest.mark.parametrize(
@@ -92,9 +93,7 @@ def test_a_missing_package_is_one_line_with_the_way_to_install_it(
     monkeypatch.setattr(shared, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"engine 'vllm'.*vllm:.*install 'urs-inspect\[vllm\]'"):
         check_engine(SamerOptions(model=str(small), engine="vllm"))
-    unknown = registry.missing_package(
-        "engine 'mine'", ImportError("No module named 'x'", name="x")
-    )
+    unknown = missing_package("engine 'mine'", ImportError("No module named 'x'", name="x"))
     assert tells(str(unknown), "engine 'mine' ... 'x'")
 
 
@@ -141,7 +140,7 @@ def opening(stub_engine: Callable[..., Opening]) -> Opening:
         ),
         ({"tensor_parallel_size": True}, "at least 1, got True"),
         ({"max_num_batched_tokens": 2.5}, "max_num_batched_tokens: must be a whole number"),
-        ({"max_model_len": -1}, "max_model_len: must be a whole number of at least 1, got -1"),
+        ({"max_model_len": 100}, "unknown option max_model_len; allowed: gpu_memory_utilization"),
         (0.5, "must be a text, or options: gpu_memory_utilization.*; got 0.5"),
     ],
 )
@@ -159,14 +158,12 @@ def chosen(model: object, **options: Any) -> SamerOptions:
 
 
 def test_options_of_vllm_reach_it_and_no_other_engine(small: Path) -> None:
-    given = {"gpu_memory_utilization": 0.5, "max_model_len": 100}
+    given = {"gpu_memory_utilization": 0.5, "max_num_batched_tokens": 100}
     made = chosen(str(small), engine="vllm", engine_options=given)
-    assert (made.length, made.given()) == (100, {"engine_options": given})
+    assert made.given() == {"engine_options": given}
     same = chosen(str(small), engine="vllm", engine_options=given)
     assert (made, hash(made)) == (same, hash(same))
-    assert made != chosen(str(small), engine="vllm", engine_options={"max_model_len": 100})
-    with pytest.raises(InputError, match="max_model_len 100, but max_length 50"):
-        chosen(str(small), engine="vllm", max_length=50, engine_options=given)
+    assert made != chosen(str(small), engine="vllm", engine_options={"max_num_batched_tokens": 100})
     with pytest.raises(InputError, match=r"engine_options:.*vllm.*transformers"):
         chosen(str(small), engine="transformers", engine_options=given)
     with pytest.raises(InputError, match=r"engine_options:.*`vllm serve`"):
@@ -248,22 +245,6 @@ def test_all_engines_are_closed_even_if_one_cannot_be(
     anyio.run(main)
     assert [engine.closed for engine in opening.made] == [0, 1, 1, 0]
     assert tells(caplog.text, "closed: RuntimeError: stuck")
-
-
-def test_who_wants_to_know_is_told_of_the_first_use_in_each_run(
-    opening: Opening, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[int] = []
-    monkeypatch.setattr(shared, "_listeners", [])
-    shared.when_used(lambda: told.append(len(opening.made)))
-
-    async def main() -> None:
-        for _ in range(3):
-            await shared_engine(choice(tmp_path))
-
-    anyio.run(main)
-    anyio.run(main)
-    assert told == [0, 1]
 
 
 # ## Checked before a run

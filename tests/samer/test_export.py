@@ -18,7 +18,7 @@ from tests.samer.conftest import SMALL
 from urs_inspect._util import InputError
 from urs_inspect.samer import _export as export_module
 from urs_inspect.samer._checkpoint_check import check_checkpoint, open_checkpoint
-from urs_inspect.samer._evaluation import save_heads
+from urs_inspect.samer._evaluation import HEAD_NAMES, save_heads
 from urs_inspect.samer._export import export_checkpoint, exported_folder
 from urs_inspect.samer._weights import INDEX, read_header
 
@@ -38,7 +38,6 @@ def test_every_tensor_arrives_bit_by_bit(tmp_path: Path, shards: int, dtype: str
         np.testing.assert_array_equal(before.weights.read(name), after.weights.read(name))
     for name, array in before.heads().tensors.items():
         np.testing.assert_array_equal(after.heads().tensors[name], array)
-    assert set(done.linked) | set(done.rewritten) == set(after.weights.names)
     with_backbone = {
         before.weights.files[name] for name in kept
     }  # a file of heads alone is left out
@@ -56,16 +55,19 @@ def test_the_folder_is_what_stock_vllm_loads(released: Path, tmp_path: Path) -> 
     assert len(beside) == 20
     assert not any(name.startswith("score.") for name in beside)
     assert done.heads == done.folder / "samer_heads" / "heads.safetensors"
-    assert done.rewritten == ("model.safetensors",)
+    assert not (done.folder / "model.safetensors").samefile(released / "model.safetensors")
     assert check_checkpoint(done.folder).errors == []
     assert done.folder.stat().st_mode & 0o777 == 0o755
 
 
 def test_only_the_file_with_heads_takes_room(small: Path, tmp_path: Path) -> None:
     done = export_checkpoint(small, tmp_path / "out")
-    for name in done.linked:
-        assert (done.folder / name).samefile(small / name)
-    assert not (done.folder / done.rewritten[0]).samefile(small / done.rewritten[0])
+    weights = open_checkpoint(small).weights
+    with_heads = {weights.files[name] for name in HEAD_NAMES}
+    after = open_checkpoint(done.folder).weights.names
+    assert with_heads & {*after}
+    for name in after:
+        assert (done.folder / name).samefile(small / name) is (name not in with_heads)
     index = json.loads((done.folder / INDEX).read_text(encoding="utf-8"))
     sizes = [entry.size for entry in open_checkpoint(done.folder).weights.entries.values()]
     assert index["metadata"]["total_size"] == sum(sizes)
@@ -77,10 +79,12 @@ def test_without_links_files_are_copied(
     for kind in ("link", "symlink"):
         monkeypatch.setattr(os, kind, Mock(side_effect=OSError("no links here")))
     done = export_checkpoint(small, tmp_path / "out")
-    assert done.linked == ()
-    assert done.copied
-    for name in done.copied:
+    with_heads = {open_checkpoint(small).weights.files[name] for name in HEAD_NAMES}
+    copied = {*open_checkpoint(done.folder).weights.names} - with_heads
+    assert copied
+    for name in copied:
         assert (done.folder / name).read_bytes() == (small / name).read_bytes()
+        assert not (done.folder / name).samefile(small / name)
 
 
 def test_a_source_of_links_is_linked_to_the_files_themselves(small: Path, tmp_path: Path) -> None:

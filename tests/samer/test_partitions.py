@@ -1,5 +1,6 @@
 """Many files of rows: in one process, and on Ray with workers and drivers that are killed."""
 
+import math
 import subprocess
 import sys
 import time
@@ -151,12 +152,13 @@ def test_all_files_that_cannot_be_used_are_named_at_once(
 
 def test_reports_are_put_together_by_rows() -> None:
     reports = [
-        BulkReport(3, 1, {"error": 1}, 0.5, 1, 2, 3),
-        BulkReport(1, 0, {"error": 1}, float("nan"), 0, 0, 0),
+        BulkReport(3, 1, {"error": 1}, 1.0, 1, 2, 3),
+        BulkReport(1, 0, {"error": 1}, 0.0, 0, 0, 0),
     ]
-    assert module.merged([*reports, BulkReport(2, 1, {}, 0.25, 1, 0, 0)]) == BulkReport(
-        6, 2, {"error": 2}, 0.375, 2, 2, 3
-    )
+    together = module.merged([*reports, BulkReport(2, 1, {}, 0.5, 1, 0, 0)])
+    assert together == BulkReport(6, 2, {"error": 2}, 1.5, 2, 2, 3)
+    assert together.mean_overall == 0.375
+    assert math.isnan(reports[1].mean_overall)
 
 
 def workers_of(driver: Any) -> list[Any]:

@@ -1,7 +1,6 @@
 """Tests of `urs_inspect.samer._report`: mean weights by scenario, the picture of a training."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,8 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
 
 from tests.telling import tells
-from urs_inspect._util import InputError
 from urs_inspect.cli import main
-from urs_inspect.samer._report import differing, draw_learning_curves, read_weights
-from urs_inspect.samer._vectors import Accuracy, EpochRecord
+from urs_inspect.samer._report import differing, read_weights
 
 
 @scorer(metrics=[mean()])
@@ -158,35 +155,3 @@ def test_logs_without_weights_are_refused(tmp_path: Path):
     log_of(tmp_path, {"made": {}})
     result = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs")])
     assert result.exit_code == 1 and tells(result.output, "no log ... SaMer")
-
-
-# --- a picture of a training ---
-
-
-HISTORY = [
-    EpochRecord(1, "predictor", 5.0, 5.0),
-    EpochRecord(1, "joint", 6.3, 4.0, 2.0, 0.3, Accuracy(0.5, 0.6, 10, 10)),
-    EpochRecord(2, "joint", 3.3, 2.0, 1.0, 0.3, Accuracy(0.7, 0.6, 10, 10)),
-]
-
-
-def test_the_picture_is_the_same_every_time(tmp_path: Path):
-    for name in ("one.svg", "two.svg"):
-        draw_learning_curves(HISTORY, tmp_path / name)
-    one = (tmp_path / "one.svg").read_text(encoding="utf-8")
-    assert one == (tmp_path / "two.svg").read_text(encoding="utf-8")
-    for said in ("Eq. 1", "Eq. 2", "Eq. 3", "held-out accuracy, %", "epoch"):
-        assert said in one
-    draw_learning_curves(HISTORY[:2], tmp_path / "two.svg")
-    assert (tmp_path / "two.svg").read_text(encoding="utf-8") != one
-
-
-def test_nothing_held_out_is_no_error(tmp_path: Path):
-    draw_learning_curves([EpochRecord(1, "joint", 0.0, 0.0, 0.0, 0.0)], tmp_path / "one.svg")
-    assert (tmp_path / "one.svg").stat().st_size > 0
-
-
-def test_a_missing_library_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(InputError, match=r"pip install 'urs-inspect\[viz\]'"):
-        draw_learning_curves(HISTORY, tmp_path / "one.svg")

@@ -181,11 +181,11 @@ def test_what_is_not_finite_is_a_failure_and_no_score(model: Path, tmp_path: Pat
         ("config", {"max_position_embeddings": 3}, "the model takes 3 tokens"),
         ("config", {"vocab_size": 10}, "pad_token_id 266;.*0 to 9"),
         ("config", {"vocab_size": 269}, "embed_tokens.weight has shape"),
-        ("config", {"rms_norm_eps": "small"}, "rms_norm_eps 'small'"),
+        ("config", {"rms_norm_eps": "small"}, "rms_norm_eps: .* got 'small'"),
         (
             "config",
             {"rope_parameters": {"rope_type": "spiral", "rope_theta": 1e4}},
-            "rope_parameters .*'spiral'.*; expected",
+            "rope_parameters: unknown type 'spiral'; allowed",
         ),
         ("config", {"num_hidden_layers": "two"}, "cannot load it"),
         (

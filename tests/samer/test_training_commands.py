@@ -9,10 +9,8 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -117,12 +115,10 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
     assert tells(
         result.output, f"equal weights ... {report['held_out']['overall_with_equal_weights']:.1%}"
     )
-    picture = (out / "curves.svg").read_text(encoding="utf-8")
-    assert picture.startswith("<svg") and "held-out accuracy" in picture
 
     again = call("train", data, tmp_path / "again", "-S", "backbone=letters", *SETTINGS)
     assert again.exit_code == 0
-    for name in ("heads.safetensors", "training.json", "curves.svg"):
+    for name in ("heads.safetensors", "training.json"):
         assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes()
 
 
@@ -145,16 +141,10 @@ def test_trained_weights_that_lose_to_equal_ones_are_warned_of(
     assert ("-S learning_rate=1e-3 -S epochs=12" in said) is warned
 
 
-def test_the_released_codes_losses_and_a_picture_that_fails(
-    letters: Letters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_released_codes_losses(letters: Letters, tmp_path: Path):
     write_training(
         data := tmp_path / "d.jsonl",
         [pair(number, dimensions={"Style": "tie"}) for number in range(20)],
-    )
-    monkeypatch.setattr(
-        "urs_inspect.samer._report.draw_learning_curves",
-        Mock(side_effect=RuntimeError("no [fonts]")),
     )
     result = call(
         "train",
@@ -167,7 +157,7 @@ def test_the_released_codes_losses_and_a_picture_that_fails(
         *SETTINGS,
     )
     assert result.exit_code == 0, result.output
-    assert "weights_at=response" in result.output and "no picture: no [fonts]" in result.output
+    assert "weights_at=response" in result.output
     assert "dimensions no labels" in result.output and "nan" not in result.output
 
 
@@ -302,21 +292,6 @@ def test_pairs_without_a_usable_label_are_refused_before_anything_is_computed(
     assert letters.texts == 0 and not (tmp_path / "out").exists()
     result = call(*command, "-S", "held_out=0")
     assert ("Heads of epoch 3" in result.output) is bool(labels["dimensions"])
-
-
-def test_no_altair_is_said_before_and_costs_nothing(
-    letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(
-        import_module("urs_inspect.samer._training_commands"), "find_spec", lambda name: None
-    )
-    monkeypatch.setitem(sys.modules, "altair", None)
-    out = tmp_path / "out"
-    result = call("train", data, out, "-S", "backbone=letters", *SETTINGS)
-    assert result.exit_code == 0, result.output
-    assert tells(result.output, "no picture ... pip install")
-    assert "pip install 'urs-inspect[viz]'" in result.output
-    assert (out / "heads.safetensors").is_file() and not (out / "curves.svg").exists()
 
 
 @pytest.mark.parametrize(

@@ -222,13 +222,12 @@ def test_options_that_are_samers_own(folder: Path, fake: FakeVllm, option: str) 
 def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
     folder: Path, fake: FakeVllm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    options = {"gpu_memory_utilization": 0.5, "tensor_parallel_size": 2, "max_model_len": 100}
-    wanted = {
+    options = {
         "gpu_memory_utilization": 0.5,
         "tensor_parallel_size": 2,
-        "max_model_len": 100,
-        "runner": "pooling",
+        "max_num_batched_tokens": 100,
     }
+    wanted = {**options, "runner": "pooling"}
     monkeypatch.setattr(shared, "find_spec", lambda name: name)  # vLLM counts as installed
     task = samer_arguments(
         check("samer", {"model": str(folder), "engine": "vllm", "engine_options": options}, Samer),
@@ -269,10 +268,8 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
     ):
         failed = run(text)
         assert failed.exit_code == 1 and said in failed.output and not fake.arguments
-    assert (
-        run("{gpu_memory_utilization: 0.5, tensor_parallel_size: 2, max_model_len: 100}").exit_code
-        == 0
-    )
+    text = "{gpu_memory_utilization: 0.5, tensor_parallel_size: 2, max_num_batched_tokens: 100}"
+    assert run(text).exit_code == 0
     assert wanted.items() <= fake.arguments.items()
     command[3] = str(tmp_path / "out")
     with_ray = CliRunner().invoke(

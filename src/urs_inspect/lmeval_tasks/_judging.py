@@ -6,10 +6,11 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 from logging import getLogger
 from types import FrameType
 from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from urs_inspect.judging import Answer, Judge, Message
 from urs_inspect.judging._answer_evaluators import (
@@ -29,27 +30,27 @@ _INTERRUPTED = (
     "Interrupted: judging ends with what is judged; once more to end everything and lose the"
     " answers"
 )
-_NAMES = ("response", "scores", "judge", "outcome", "explanation")
 _CALL_FAILED = "call_failed"
 JUDGEMENT = "judgement"
 """Key of a saved sample's document that holds the judgement of its answer."""
 
 
-@dataclass(frozen=True)
-class Record:
-    """A judged answer, as the samples keep it."""
+class Record(BaseModel):
+    """A judged answer, as the document of a saved sample holds it under `JUDGEMENT`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
     response: str
     # `final` and criteria, 1 to 10, or SaMer's `overall` and dimensions, 0 to 1
-    scores: dict[str, float] | None
+    scores: dict[str, int | float] | None
     judge: str
     outcome: str
     explanation: str  # reasons, or what went wrong
-    facts: dict[str, Any] = field(default_factory=dict)  # everything else
 
-    def to_dict(self) -> dict[str, Any]:
-        """As a JSON object, which the document of a saved sample holds under `JUDGEMENT`."""
-        return {**{name: getattr(self, name) for name in _NAMES}, **self.facts}
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Everything else."""
+        return self.model_extra or {}
 
     @property
     def is_empty(self) -> bool:
@@ -75,21 +76,14 @@ class Record:
 
 
 def read_record(judgement: object) -> Record | None:
-    """Read what `Record.to_dict` has made.
+    """Read a record in a saved sample.
 
     None for anything else, as in samples of a run that did not judge.
     """
-    if not isinstance(judgement, dict) or not set(_NAMES) <= set(judgement):
+    try:
+        return Record.model_validate(judgement)
+    except ValidationError:
         return None
-    facts = dict(judgement)
-    known = {name: facts.pop(name) for name in _NAMES}
-    scores = known["scores"]
-    if scores is not None:
-        if not isinstance(scores, dict):
-            return None
-        if not all(isinstance(score, int | float) for score in scores.values()):
-            return None
-    return Record(facts=facts, **known)
 
 
 def of_values(values: Mapping[str, float] | None) -> dict[str, float] | None:
@@ -102,12 +96,13 @@ def of_values(values: Mapping[str, float] | None) -> dict[str, float] | None:
 def call_failed(response: str, judge: str, why: str, **facts: Any) -> Record:
     """The record of an answer about which no reply of the judge came."""
     return Record(
-        response,
-        None,
-        judge,
-        f"unscored_{_CALL_FAILED}",
-        why,
-        {"failure_mode": _CALL_FAILED, **facts},
+        response=response,
+        scores=None,
+        judge=judge,
+        outcome=f"unscored_{_CALL_FAILED}",
+        explanation=why,
+        failure_mode=_CALL_FAILED,
+        **facts,
     )
 
 
@@ -235,8 +230,14 @@ async def _judged(
     facts = {**judged.metadata, **asked_with}
     outcome = str(facts.pop("outcome"))
     facts.pop("judge_finals", None)
-    scores = of_values(judged.value)
-    return Record(response, scores, name, outcome, judged.explanation, facts)
+    return Record(
+        response=response,
+        scores=of_values(judged.value),
+        judge=name,
+        outcome=outcome,
+        explanation=judged.explanation,
+        **facts,
+    )
 
 
 def _judge_with_samer(
@@ -294,5 +295,10 @@ def _evaluation_record(answer: Answer, evaluation: AnswerEvaluation, judge_name:
     if scores is not None and answer.question is not None and not isinstance(answer.question, str):
         facts |= answer.question.not_in_query
     return Record(
-        answer.text or "", scores, judge_name, evaluation.outcome, evaluation.explanation, facts
+        response=answer.text or "",
+        scores=scores,
+        judge=judge_name,
+        outcome=evaluation.outcome,
+        explanation=evaluation.explanation,
+        **facts,
     )

@@ -12,6 +12,7 @@ from lm_eval.api.instance import Instance
 from pydantic import Field
 
 from datasets import Dataset
+from urs_inspect._arguments import split_names
 from urs_inspect._util import InputError
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.judging import JudgePrompt
@@ -74,10 +75,7 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
     options = read_options(MdEvalOptions, _PREFIXES, metadata)
     taxonomy = load_taxonomy()
     wanted = _scenarios(options.md_eval_scenarios)
-    needs = {}
-    for name, scenario in taxonomy.scenarios.items():
-        if name in wanted:
-            needs[name] = scenario.need
+    needs = {name: taxonomy.scenarios[name].need for name in wanted}
     data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))
     cases = [
         case
@@ -114,10 +112,7 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
 
 def _scenarios(value: str | list[str]) -> set[str]:
     taxonomy = load_taxonomy()
-    given = value
-    if isinstance(value, str):
-        given = value.split(",")
-    names = [name.strip() for name in given]
+    names = [name.strip() for name in split_names(value)]
     if names == ["all"]:
         return set(taxonomy.scenarios)
     return {taxonomy.scenario_id(name) for name in names}

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version as package_version
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,7 @@ def write_saved(
         old = {name for name in names if name.startswith(_OWN_METRICS)}
         line = {key: value for key, value in sample.line.items() if key not in old}
         rest = [name for name in names if name not in old]
-        doc = {**line["doc"], JUDGEMENT: record.to_dict()}
+        doc = {**line["doc"], JUDGEMENT: record.model_dump()}
         lines.append({**line, "doc": doc, "metrics": [*rest, *values], **values})
     unfinished = target.with_name(f"{target.name}.unfinished")
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
@@ -288,16 +289,14 @@ def rejudge(
 
 def _check_targets(tasks: Sequence[_Task]) -> None:
     """Refuse two files that would be written to the same one, and folders that cannot be used."""
-    first: dict[Path, _Task] = {}
-    for task in tasks:
-        other = first.setdefault(task.target, task)
-        if other is not task:
+    for one, other in combinations(tasks, 2):
+        if one.target == other.target:
             raise InputError(
-                f"{other.file} and {task.file} would both be written to {task.target}; give one of"
+                f"{one.file} and {other.file} would both be written to {one.target}; give one of"
                 " them"
             )
-    for folder in {target.parent for target in first}:
-        check_folder(folder, make=True)
+    for task in tasks:
+        check_folder(task.target.parent, make=True)
 
 
 def _settings(metadata: str, options: Mapping[str, str | None]) -> JudgeSettings:

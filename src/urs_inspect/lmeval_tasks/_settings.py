@@ -12,8 +12,9 @@ from typing import Any, Literal, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from urs_inspect._arguments import check
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging import AnswerJudging
 
@@ -49,15 +50,8 @@ def read_options(
             f"--metadata: unknown '{unknown[0]}'; allowed: {choices(kind.model_fields)}"
         )
     _check_spelling(kind, prefixes, [key for key in whole if key not in given])
-    try:
-        return kind.model_validate(given)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0])
-        # our own words, which say what was given where that may be shown
-        if first["type"] == "value_error":
-            raise InputError(f"--metadata: {name}: {first['ctx']['error']}") from None
-        raise InputError(f"--metadata: {name}: {first['msg']}, got {given[name]!r}") from error
+    options: _Options = check("--metadata", given, kind)
+    return options
 
 
 def _check_spelling(kind: type[Options], prefixes: tuple[str, ...], others: Iterable[str]) -> None:

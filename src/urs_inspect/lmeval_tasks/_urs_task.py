@@ -157,7 +157,7 @@ class UrsTask(MeasuredTask):
         """
         if not self.predict_only:
             # lm-eval takes every other value that is returned here for a number.
-            doc[JUDGEMENT] = self._records[doc["id"], results[0]].to_dict()
+            doc[JUDGEMENT] = self._records[doc["id"], results[0]].model_dump()
         return super().process_results(doc, results)
 
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:

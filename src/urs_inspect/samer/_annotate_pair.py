@@ -17,7 +17,6 @@ from urs_inspect.judging._keys import read_keyed
 from urs_inspect.judging._pair_reply import (
     ANNOTATION,
     First,
-    PairReading,
     PairReply,
     read_annotation,
     read_pair_reply,
@@ -155,25 +154,23 @@ async def _compare(
 
         return await calls.ask(GRADER, prompts[first], failure)
 
-    results = await collect(*map(ask, prompts))
-    replies: dict[First, str | JudgeFailure] = {}
-    kept_replies: dict[First, object] = {}
-    readings: list[PairReading] = []  # of calls that did not fail
-    temperatures: list[CallFacts] = []
-    for first, (reply, temperature, asked_again) in zip(prompts, results, strict=True):
-        replies[first] = reply
-        kept_replies[first] = reply if isinstance(reply, str) else asdict(reply)
-        if isinstance(reply, str):
-            read = replace(awaited[first], reply=reply, asked_again=asked_again)
-            readings.append(read_pair_reply(read))
-        if temperature is not None:
-            temperatures.append(temperature)
+    results = dict(zip(prompts, await collect(*map(ask, prompts)), strict=True))
+    replies = {first: reply for first, (reply, _, _) in results.items()}
+    readings = [
+        read_pair_reply(replace(awaited[first], reply=reply, asked_again=asked_again))
+        for first, (reply, _, asked_again) in results.items()
+        if isinstance(reply, str)
+    ]
     record |= asdict(read_annotation(replies, dimensions, prompts))
     [judge] = models_with(GRADER)
     record[BY_JUDGE] = counts_of(str(judge), readings)
-    record["replies"] = kept_replies
+    record["replies"] = {
+        first: reply if isinstance(reply, str) else asdict(reply)
+        for first, reply in replies.items()
+    }
     record["prompt_sha256"] = prompts["a"].sha256
     record["prompt_version"] = prompts["a"].version
+    temperatures = [facts for _, facts, _ in results.values() if facts is not None]
     if temperatures:
         record["temperature_requested"] = list(dict.fromkeys(one.requested for one in temperatures))
         record["temperature_sent"] = list(dict.fromkeys(one.sent for one in temperatures))

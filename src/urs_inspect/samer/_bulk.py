@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -22,12 +23,14 @@ from urs_inspect.samer._checkpoint import fingerprint
 from urs_inspect.samer._engines.protocol import Engine, EngineFailure, QueryResponse, one_line
 from urs_inspect.samer._engines.vllm_server import ServerEngine
 from urs_inspect.samer._judgement import Judgement, engine_facts, judge, score_values, short
+from urs_inspect.samer._packages import imported
 from urs_inspect.samer._pairs import read_rows as read_objects
 from urs_inspect.samer._reward import REWARD, Description
 
 _QUERY = ("query", "prompt", "question")
 _RESPONSE = ("response", "answer")
 SUFFIXES = (".parquet", ".jsonl")
+_PARQUET = "Parquet (or name a .jsonl file)"
 _FLAGS = ("empty_selection", "no_response", "shortened")
 _ROW_GROUP = 10_000  # rows of a Parquet row group: what is in memory at once
 _READ = 1_000
@@ -69,11 +72,22 @@ class BulkReport:
     rows: int
     resumed: int  # rows that an earlier start had done
     failures: dict[str, int]  # failure mode -> number of rows
-    # mean overall score (0 to 1) or reward of the rows without a failure; NaN if there is none
-    mean_overall: float
+    total: float  # sum of the overall scores (0 to 1) or rewards of the rows without a failure
     no_response: int
     shortened: int  # responses that were shortened
     empty_selection: int  # rows for whose query no dimension was selected
+
+    @property
+    def scored(self) -> int:
+        """Rows without a failure."""
+        return self.rows - sum(self.failures.values())
+
+    @property
+    def mean_overall(self) -> float:
+        """Mean overall score or reward of the rows without a failure; NaN if there is none."""
+        if self.scored:
+            return self.total / self.scored
+        return math.nan
 
 
 # ## Rows in
@@ -111,31 +125,22 @@ def read_rows(path: Path, start: int = 0) -> Iterator[BulkRow]:
 
 
 def _parquet_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    pyarrow, parquet = _pyarrow()
+    pyarrow = imported("pyarrow", _PARQUET)
+    parquet = imported("pyarrow.parquet", _PARQUET)
     try:
         with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:
             columns = [
                 name for name in ("id", *_QUERY, *_RESPONSE) if name in file.schema_arrow.names
             ]
             batches = file.iter_batches(_READ, columns=columns)
-            rows = chain.from_iterable(_objects(batch, path) for batch in batches)
+            rows = chain.from_iterable(batch.to_pylist() for batch in batches)
             yield from enumerate(rows, start=1)
     except (OSError, pyarrow.ArrowException) as error:
         raise InputError(f"cannot read '{path}': {one_line(error)}") from None
-
-
-def _objects(batch: Any, path: Path) -> list[dict[str, Any]]:
-    """The rows of a batch; its texts are decoded here, column by column."""
-    columns = {}
-    for name in batch.schema.names:
-        try:
-            columns[name] = batch.column(name).to_pylist()
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}: the column {name} is not UTF-8 ({error.reason})") from error
-    if not columns:
-        return [{}] * batch.num_rows
-    rows = zip(*columns.values(), strict=True)
-    return [dict(zip(columns, values, strict=True)) for values in rows]
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: a text in {choices(columns)} is not UTF-8 ({error.reason})"
+        ) from error
 
 
 def _row(record: Mapping[str, Any], number: int, place: str) -> BulkRow:
@@ -344,23 +349,15 @@ def _report(results: PartialResults, resumed: int) -> BulkReport:
     failures = Counter[str]()
     counts = Counter[str]()
     total = 0.0
-    scored = 0
     for result in results:
         if result["failure"] is not None:
             mode = str(result["failure"]).partition(":")[0]
             failures[mode] += 1
             continue
-        score = REWARD
-        if "overall" in result:
-            score = "overall"
-        total += result[score]
-        scored += 1
+        total += result["overall" if "overall" in result else REWARD]
         counts.update(name for name in _FLAGS if result.get(name))
-    mean = float("nan")
-    if scored:
-        mean = total / scored
     flags = {name: counts[name] for name in _FLAGS}
-    return BulkReport(results.done, resumed, dict(sorted(failures.items())), mean, **flags)
+    return BulkReport(results.done, resumed, dict(sorted(failures.items())), total, **flags)
 
 
 # ## Rows out
@@ -414,7 +411,7 @@ def check_output(path: Path) -> None:
             f"{path}: cannot write '{path.suffix}' files; allowed: {', '.join(SUFFIXES)}"
         )
     if path.suffix.lower() == ".parquet":
-        _pyarrow()
+        imported("pyarrow.parquet", _PARQUET)
 
 
 def write_output(
@@ -447,7 +444,8 @@ def _write_parquet(
     facts: Mapping[str, Any],
     columns: Sequence[str],
 ) -> None:
-    pyarrow, parquet = _pyarrow()
+    pyarrow = import_module("pyarrow")
+    parquet = import_module("pyarrow.parquet")
     kinds = {
         "id": pyarrow.string(),
         "selected": pyarrow.list_(pyarrow.string()),
@@ -464,13 +462,3 @@ def _write_parquet(
     with parquet.ParquetWriter(path, schema) as writer:
         while group := list(islice(remaining, _ROW_GROUP)):
             writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        return import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise InputError(
-            "Parquet needs the package pyarrow: pip install 'urs-inspect[samer]', or name a .jsonl"
-            " file"
-        ) from error

@@ -140,15 +140,16 @@ class PartialResults:
 
     def _refusal(self, error: sqlite3.Error) -> InputError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            return InputError(f"'{self.path}' is in use: another process writes the same output")
-        if code == sqlite3.SQLITE_IOERR:  # such as a network file system without locks
-            return InputError(f"cannot lock or write '{self.path}': {error}; name another output")
         if code == sqlite3.SQLITE_NOTADB:
             return self._foreign()
-        if code == sqlite3.SQLITE_CORRUPT:
-            return InputError(f"'{self.path}' is damaged: {error}; delete it to start over")
-        return InputError(f"cannot write '{self.path}': {error}")
+        reasons = {
+            sqlite3.SQLITE_BUSY: "it is in use: another process writes the same output",
+            sqlite3.SQLITE_LOCKED: "it is in use: another process writes the same output",
+            # such as a network file system without locks
+            sqlite3.SQLITE_IOERR: f"{error}; name another output",
+            sqlite3.SQLITE_CORRUPT: f"it is damaged: {error}; delete it to start over",
+        }
+        return InputError(f"cannot write '{self.path}': {reasons.get(code, error)}")
 
 
 def partial_path(out: Path) -> Path:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
+from pydantic import AfterValidator, BaseModel, Field, model_validator
+
+from urs_inspect._arguments import Count, check
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.samer._checkpoint import (
@@ -20,6 +22,7 @@ from urs_inspect.samer._checkpoint import (
 )
 from urs_inspect.samer._conversation import END_OF_TURN, Conversations
 from urs_inspect.samer._evaluation import HEAD_KEYS, HEAD_NAMES, PUBLISHED_WIDTHS, head_errors
+from urs_inspect.samer._packages import imported
 from urs_inspect.samer._reward import HEAD, load_description, unsupported_head
 from urs_inspect.samer._weights import (
     INTEGER_TYPES,
@@ -27,7 +30,6 @@ from urs_inspect.samer._weights import (
     WeightFiles,
     find_weights,
     finite_errors,
-    is_whole,
     read_header,
     shortened_list,
     unscanned_types,
@@ -37,14 +39,6 @@ Shapes = Mapping[str, tuple[int, ...]]
 Config = Mapping[str, Any]
 _T = TypeVar("_T")
 
-_SIZES = (
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "vocab_size",
-    "max_position_embeddings",
-)
 _ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
 _WRAPPED = ("module.", "_orig_mod.", "base_model.model.")
 # Tensors that every engine leaves out, and that change no score: a language head, tables that are
@@ -151,13 +145,17 @@ def _check_folder(report: Report, folder: Path, heads: bool, values: bool) -> No
     if weights is None and (folder / "adapter_config.json").is_file():
         return  # everything else is with its base
     config = report.attempt(lambda: read_config(folder))
-    usable = config is not None and _check_config(report, folder, config)
+    llama = None
+    if config is not None:
+        llama = report.attempt(lambda: _check_config(report, folder, config))
     if weights is not None:
         _describe_weights(report, weights)
     checkpoint = None
-    if weights is not None and config is not None and usable:
-        check = _check_weights if heads else _check_backbone
-        checkpoint = check(report, weights, config)
+    if weights is not None and config is not None and llama is not None:
+        if heads:
+            checkpoint = _check_weights(report, weights, config, llama)
+        else:
+            _check_backbone(report, weights, config, llama)
     report.attempt(lambda: _check_conversations(report, Conversations(folder), config or {}))
     if checkpoint is not None:
         _check_heads(report, checkpoint)
@@ -187,7 +185,7 @@ def _check_reward_model(
     report.facts["architecture"] = f"{name} ({config.get('model_type')})"
     _describe_weights(report, weights)
     outputs = _outputs_of(folder, name, weights.shapes, config)
-    report.refuse(folder, _setting_errors(config, _SETTINGS))
+    check(f"{folder}: config.json", config, _Settings)
     if report.errors:
         return
     report.refuse(folder, _classifier_errors(folder, name, weights.shapes, config))
@@ -248,82 +246,73 @@ def _check_tokenizer(
         report.attempt(lambda: conversations.fitting_length(limit))
 
 
-def _check_config(report: Report, folder: Path, config: Config) -> bool:
+def _known_rope(value: dict[str, Any]) -> dict[str, Any]:
+    # where there is one for each kind of layers, the library reads them
+    of_kinds = any(isinstance(entry, dict) for entry in value.values())
+    kind = value.get("rope_type", value.get("type"))
+    if not of_kinds and kind not in (None, *_ROPE_TYPES):
+        raise ValueError(f"unknown type '{kind}'; allowed: {choices(_ROPE_TYPES)}")
+    return value
+
+
+_Factor = Annotated[float, Field(strict=True, gt=0)]
+_Rope = Annotated[dict[str, Any], AfterValidator(_known_rope)]
+_Type = Literal["float32", "bfloat16", "float16", "float64"]
+
+
+class _Settings(BaseModel):
+    """Settings in `config.json` on which an engine would stumble while it loads any model."""
+
+    rms_norm_eps: _Factor | None = None
+    rope_theta: _Factor | None = None
+    rope_scaling: _Rope | None = None
+    rope_parameters: _Rope | None = None
+    vocab_size: Annotated[int, Field(strict=True)] | None = None
+    pad_token_id: Annotated[int, Field(strict=True, ge=-1)] | None = None
+
+    @model_validator(mode="after")
+    def _padding_is_a_token(self) -> Self:
+        if self.vocab_size is not None and (self.pad_token_id or 0) >= self.vocab_size:
+            raise ValueError(
+                f"pad_token_id {self.pad_token_id}; expected a token's id, 0 to"
+                f" {self.vocab_size - 1:,}, or none"
+            )
+        return self
+
+
+class _Sizes(BaseModel):
+    hidden_size: Count
+    num_hidden_layers: Count
+    num_attention_heads: Count
+    intermediate_size: Count
+    vocab_size: Count
+    max_position_embeddings: Count
+
+
+class _Llama(_Sizes, _Settings):
+    """Settings of a Llama."""
+
+    model_type: Literal["llama"]
+    hidden_act: Literal["silu"] | None = None  # vLLM computes no other
+    dtype: _Type | None = None
+    torch_dtype: _Type | None = None
+    head_dim: Count | None = None
+    num_key_value_heads: Count | None = None
+
+
+def _check_config(report: Report, folder: Path, config: Config) -> _Llama:
     kind = config.get("model_type")
     report.facts["architecture"] = (
         f"{', '.join(config.get('architectures') or ['not given'])} ({kind})"
     )
-    if kind != "llama":
-        report.refuse(folder, [f"config.json has model_type '{kind}'; expected 'llama'"])
-        return False
-    for name in _SIZES:
-        value = config.get(name)
-        if not _is_count(value):
-            fault = f"config.json has {name} {value!r}; expected a whole number above 0"
-            report.refuse(folder, [fault])
-            return False
-        report.facts[name] = f"{value:,}"
-    report.refuse(folder, _setting_errors(config, _LLAMA_SETTINGS))
+    llama: _Llama = check(f"{folder}: config.json", config, _Llama)
+    for name in _Sizes.model_fields:
+        report.facts[name] = f"{getattr(llama, name):,}"
     if "auto_map" in config:
         report.notes.append(_OWN_CODE)
     if "quantization_config" in config:
         report.notes.append("config.json declares quantised weights; these were not tried")
-    return True
-
-
-def _is_count(value: Any) -> bool:
-    return is_whole(value) and value >= 1
-
-
-def _is_positive(value: Any) -> bool:
-    return (is_whole(value) or isinstance(value, float)) and value > 0
-
-
-def _is_known_rope(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    if any(isinstance(entry, dict) for entry in value.values()):
-        return True  # one for each kind of layers; the library reads them
-    return value.get("rope_type", value.get("type")) in (None, *_ROPE_TYPES)
-
-
-_Rule = tuple[Callable[[Any], bool], str]
-_FLOATS = ("float32", "bfloat16", "float16", "float64")
-_FLOAT: _Rule = (_FLOATS.__contains__, choices(_FLOATS))
-_POSITIVE: _Rule = (_is_positive, "a number above 0")
-_ROPE: _Rule = (_is_known_rope, f"a mapping with one of the types {choices(_ROPE_TYPES)}, or none")
-_SETTINGS = {
-    "rms_norm_eps": _POSITIVE,
-    "rope_theta": _POSITIVE,
-    "rope_scaling": _ROPE,
-    "rope_parameters": _ROPE,
-}
-"""Settings on which an engine would stumble while it loads any model -> whether a value can be
-used, and what is expected.
-"""
-_LLAMA_SETTINGS = {
-    "hidden_act": (("silu",).__contains__, "silu"),  # vLLM computes no other
-    "dtype": _FLOAT,
-    "torch_dtype": _FLOAT,
-    **_SETTINGS,
-}
-
-
-def _setting_errors(config: Config, rules: Mapping[str, _Rule]) -> Iterator[str]:
-    """A line for each setting of `config.json` with a value that cannot be used."""
-    for name, (fits, expected) in rules.items():
-        value = config.get(name)
-        if value is not None and not fits(value):
-            yield f"config.json has {name} {value!r}; expected {expected}"
-    padding = config.get("pad_token_id")
-    rows = config.get("vocab_size")
-    if padding is None or not isinstance(rows, int):
-        return
-    if not is_whole(padding) or not -1 <= padding < rows:
-        yield (
-            f"config.json has pad_token_id {padding!r}; expected a token's id, 0 to {rows - 1:,},"
-            " or none"
-        )
+    return llama
 
 
 def _classifier_errors(folder: Path, name: str, shapes: Shapes, config: Config) -> Iterator[str]:
@@ -331,13 +320,9 @@ def _classifier_errors(folder: Path, name: str, shapes: Shapes, config: Config) 
 
     The plain classifier is what the engines would run.
     """
-    try:
-        engine = import_module("urs_inspect.samer._neural.transformers_engine")
-    except ImportError as error:
-        raise InputError(
-            f"{folder}: the check of a reward model needs the package {error.name}: pip install"
-            " 'urs-inspect[samer]'"
-        ) from error
+    engine = imported(
+        "urs_inspect.samer._neural.transformers_engine", f"{folder}: the check of a reward model"
+    )
     plain = engine.plain_classifier(folder)
     if plain.name != name:
         yield f"config.json has the architecture {name}; transformers would run it as {plain.name}"
@@ -416,15 +401,18 @@ def _type_errors(entries: Mapping[str, TensorEntry]) -> Iterator[str]:
         )
 
 
-def _check_backbone(report: Report, weights: WeightFiles, config: Config) -> None:
+def _check_backbone(report: Report, weights: WeightFiles, config: Config, llama: _Llama) -> None:
     """Look at the tensors of a Llama to train heads on; heads beside it do not count."""
     shapes = weights.shapes
     own = {name: shape for name, shape in shapes.items() if name.startswith(_PREFIX)}
-    report.refuse(weights.folder, _backbone_errors(shapes, config))
-    report.refuse(weights.folder, _further_errors(own, _backbone_shapes(config), config, _LEFT_OUT))
+    expected = _backbone_shapes(config, llama)
+    report.refuse(weights.folder, _backbone_errors(shapes, expected))
+    report.refuse(weights.folder, _further_errors(own, expected, config, _LEFT_OUT))
 
 
-def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Checkpoint | None:
+def _check_weights(
+    report: Report, weights: WeightFiles, config: Config, llama: _Llama
+) -> Checkpoint | None:
     folder = weights.folder
     shapes = weights.shapes
     layout: Layout = "released"
@@ -442,10 +430,11 @@ def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Chec
             heads = {name: entry.shape for name, entry in entries.items()}
     if heads is None:
         return None
+    expected = _backbone_shapes(config, llama)
     errors = [
-        *(head_errors(heads, config["hidden_size"]) or _check_outputs(report, heads, config)),
-        *_backbone_errors(shapes, config),
-        *_further_errors(shapes, [*_backbone_shapes(config), *HEAD_NAMES], config, _LEFT_OUT),
+        *(head_errors(heads, llama.hidden_size) or _check_outputs(report, heads)),
+        *_backbone_errors(shapes, expected),
+        *_further_errors(shapes, [*expected, *HEAD_NAMES], config, _LEFT_OUT),
     ]
     report.refuse(folder, errors)
     if errors:
@@ -484,7 +473,7 @@ def _not_samer(shapes: Shapes) -> str | None:
     return f"{len(missing)} weights of the heads are missing: {shortened_list(missing)}"
 
 
-def _check_outputs(report: Report, shapes: Shapes, config: Config) -> list[str]:
+def _check_outputs(report: Report, shapes: Shapes) -> list[str]:
     dimensions = shapes[HEAD_KEYS["scoring"][-1]][0]
     expected = len(load_taxonomy().dimensions)
     report.facts["dimensions"] = str(dimensions)
@@ -504,12 +493,11 @@ def _check_outputs(report: Report, shapes: Shapes, config: Config) -> list[str]:
 _PREFIX = "model."
 
 
-def _backbone_errors(shapes: Shapes, config: Config) -> Iterator[str]:
+def _backbone_errors(shapes: Shapes, expected: Shapes) -> Iterator[str]:
     """A line for the weights of a Llama that are missing, and one for a wrong shape.
 
     Of wrong shapes the first one counts.
     """
-    expected = _backbone_shapes(config)
     if missing := [name for name in expected if name not in shapes]:
         if all(name.removeprefix(_PREFIX) in shapes for name in missing):
             yield (
@@ -524,36 +512,34 @@ def _backbone_errors(shapes: Shapes, config: Config) -> Iterator[str]:
             return
 
 
-def _backbone_shapes(config: Config) -> dict[str, tuple[int, ...]]:
+def _backbone_shapes(config: Config, llama: _Llama) -> dict[str, tuple[int, ...]]:
     """Names and shapes of a Llama's weights without its language head."""
-    hidden = config["hidden_size"]
-    between = config["intermediate_size"]
-    heads = config["num_attention_heads"]
-    width = config.get("head_dim") or hidden // heads
+    hidden = llama.hidden_size
+    between = llama.intermediate_size
+    heads = llama.num_attention_heads
+    width = llama.head_dim or hidden // heads
     queries = width * heads
-    keys = width * (config.get("num_key_value_heads") or heads)
-    attention = {"q_proj": (queries, hidden), "k_proj": (keys, hidden), "v_proj": (keys, hidden)}
-    attention["o_proj"] = (hidden, queries)
-    mlp = {
-        "gate_proj": (between, hidden),
-        "up_proj": (between, hidden),
-        "down_proj": (hidden, between),
+    keys = width * (llama.num_key_value_heads or heads)
+    matrices = {
+        "self_attn.q_proj": (queries, hidden),
+        "self_attn.k_proj": (keys, hidden),
+        "self_attn.v_proj": (keys, hidden),
+        "self_attn.o_proj": (hidden, queries),
+        "mlp.gate_proj": (between, hidden),
+        "mlp.up_proj": (between, hidden),
+        "mlp.down_proj": (hidden, between),
     }
     layer: dict[str, tuple[int, ...]] = {"input_layernorm.weight": (hidden,)}
-    for part, matrices, bias in (
-        ("self_attn", attention, "attention_bias"),
-        ("mlp", mlp, "mlp_bias"),
-    ):
-        for name, shape in matrices.items():
-            layer[f"{part}.{name}.weight"] = shape
-            if config.get(bias):
-                layer[f"{part}.{name}.bias"] = shape[:1]
+    for name, shape in matrices.items():
+        layer[f"{name}.weight"] = shape
+        if config.get("attention_bias" if name.startswith("self_attn") else "mlp_bias"):
+            layer[f"{name}.bias"] = shape[:1]
     layer["post_attention_layernorm.weight"] = (hidden,)
     shapes = {
-        f"{_PREFIX}embed_tokens.weight": (config["vocab_size"], hidden),
+        f"{_PREFIX}embed_tokens.weight": (llama.vocab_size, hidden),
         f"{_PREFIX}norm.weight": (hidden,),
     }
-    for number in range(config["num_hidden_layers"]):
+    for number in range(llama.num_hidden_layers):
         shapes |= {f"{_PREFIX}layers.{number}.{name}": shape for name, shape in layer.items()}
     return shapes
 

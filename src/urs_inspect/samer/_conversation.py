@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, wraps
-from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +20,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from urs_inspect._util import InputError
+from urs_inspect.samer._packages import imported
 
 Bos = Literal["single", "double"]
 """`single`: the start token as the template writes it, as in training; `double`: one more, as in
@@ -286,12 +286,7 @@ def read_json(path: Path, expected: str) -> dict[str, Any]:
 
 
 def _read_tokenizer(path: Path) -> Any:
-    try:
-        library = import_module("tokenizers")
-    except ImportError as error:
-        raise InputError(
-            "samer needs the package tokenizers: pip install 'urs-inspect[samer]'"
-        ) from error
+    library = imported("tokenizers", "samer")
     if not path.is_file():
         raise InputError(f"{path.parent}: {path.name} is missing; expected a fast tokenizer's file")
     try:

@@ -127,35 +127,22 @@ def head_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None =
 
 def _width_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None) -> Iterator[str]:
     """A line for each layer that does not take what the one before it gives."""
-    first = HEAD_KEYS["scoring"][0]
-    origin_of_all = "hidden_size" if hidden_size else f"the input of {_layer(first)}"
+    width = hidden_size or shapes[HEAD_NAMES[0]][1]
     for keys in HEAD_KEYS.values():
-        before = hidden_size or shapes[first][1]
-        origin = origin_of_all
+        before = width
         for key in keys:
             out, inside = shapes[key]
             if inside != before:
-                yield (
-                    f"{key} has shape {(out, inside)}; expected ({out}, {before}), since {origin}"
-                    f" is {before}"
-                )
+                yield f"{key} has shape {(out, inside)}; expected {(out, before)}"
             before = out
-            origin = f"the width of {_layer(key)}"
 
 
 def _output_errors(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
     """A line if the heads are not all for the same number of dimensions."""
-    outputs = {}
-    for keys in HEAD_KEYS.values():
-        last = keys[-1]
-        outputs[last] = shapes[last][0]
+    outputs = {keys[-1]: shapes[keys[-1]][0] for keys in HEAD_KEYS.values()}
     if len(set(outputs.values())) > 1:
         listed = choices(f"{key}: {out}" for key, out in outputs.items())
         yield f"the heads differ in dimensions: {listed}"
-
-
-def _layer(key: str) -> str:
-    return key.removesuffix(".weight")
 
 
 def _refuse_errors(place: str, shapes: Mapping[str, tuple[int, ...]]) -> None:

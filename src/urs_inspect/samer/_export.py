@@ -15,7 +15,6 @@ from urs_inspect._util import InputError
 from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.samer._checkpoint import (
     BACKBONE,
-    BACKBONE_DTYPE,
     BACKBONE_FINGERPRINT,
     HEADS_FILE,
     WEIGHTS_AT,
@@ -45,19 +44,11 @@ _COMPANIONS = ("*.json", "*.jinja", "tokenizer.model", "LICENSE*", "NOTICE*", "R
 
 @dataclass(frozen=True)
 class Export:
-    """What an export wrote: a folder that all engines take.
-
-    Names of weight files are listed by how each was made.
-    """
+    """What an export wrote: a folder that all engines take."""
 
     folder: Path
     heads: Path
-    linked: tuple[str, ...]  # need no room of their own
-    rewritten: tuple[str, ...]  # held heads
-    copied: tuple[str, ...]  # could not be linked
-    # in which the backbone made the vectors that the heads were trained on, if declared
-    dtype: str | None = None
-    weights_at: str | None = None  # where the heads were trained to read weights, if declared
+    declared: Mapping[str, str]  # what training declared about the heads
 
 
 def export_checkpoint(source: str | Path, out: str | Path) -> Export:
@@ -180,7 +171,7 @@ def _make_folder(
         plain = {**config, "architectures": ["LlamaModel"]}
         plain.pop("auto_map", None)
         _write_json(plain, unfinished / "config.json")
-        made = _write_weights(weights, unfinished)
+        _write_weights(weights, unfinished)
         (unfinished / HEADS_FILE).parent.mkdir()
         save_heads(heads, unfinished / HEADS_FILE, metadata=texts)
         try:
@@ -189,41 +180,32 @@ def _make_folder(
             raise InputError(f"{out}: cannot be made ({error.strerror})") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return Export(
-        out,
-        out / HEADS_FILE,
-        **{kind: tuple(names) for kind, names in made.items()},
-        dtype=texts.get(BACKBONE_DTYPE),
-        weights_at=texts.get(WEIGHTS_AT),
-    )
+    return Export(out, out / HEADS_FILE, texts)
 
 
-def _write_weights(weights: WeightFiles, out: Path) -> dict[str, list[str]]:
-    """Write all but the heads; returns the names of weight files by how each was made."""
+def _write_weights(weights: WeightFiles, out: Path) -> None:
+    """Write all but the heads; only files that hold some are written anew."""
     kept = {tensor: name for tensor, name in weights.files.items() if tensor.startswith("model.")}
-    made: dict[str, list[str]] = {"linked": [], "rewritten": [], "copied": []}
     for name in weights.names:
         tensors = [tensor for tensor, file in weights.files.items() if file == name]
         backbone = [weights.entries[tensor] for tensor in tensors if tensor in kept]
         if len(backbone) == len(tensors):
-            made[_link(weights.folder / name, out / name)].append(name)
+            _link(weights.folder / name, out / name)
         elif backbone:
             _rewrite(weights.folder / name, out / name, backbone)
-            made["rewritten"].append(name)
     if weights.indexed:
         size = sum(weights.entries[tensor].size for tensor in kept)
         _write_json(
             {"metadata": {"total_size": size}, "weight_map": dict(sorted(kept.items()))},
             out / INDEX,
         )
-    return made
 
 
 def _write_json(content: Mapping[str, Any], path: Path) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def _link(source: Path, target: Path) -> str:
+def _link(source: Path, target: Path) -> None:
     """Link a file of many gigabytes if the file system can.
 
     A hard link outlives the source's folder.
@@ -234,9 +216,8 @@ def _link(source: Path, target: Path) -> str:
             link(source, target)
         except OSError:
             continue
-        return "linked"
+        return
     shutil.copyfile(source, target)
-    return "copied"
 
 
 def _rewrite(source: Path, target: Path, kept: list[TensorEntry]) -> None:

@@ -2,10 +2,9 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_serializer, model_validator
+from pydantic import Field, model_serializer, model_validator
 
 from urs_inspect._arguments import Cosine, Count, Flag, Natural, Options, Positive, Text
-from urs_inspect._util import is_blank
 from urs_inspect.samer._checkpoint import Dtype
 from urs_inspect.samer._conversation import Bos, Overlong
 from urs_inspect.samer._evaluation import WeightsAt
@@ -22,7 +21,6 @@ class VllmOptions(Options):
     gpu_memory_utilization: Cosine | None = None
     tensor_parallel_size: Count | None = None
     max_num_batched_tokens: Count | None = None
-    max_model_len: Count | None = None  # the same as `max_length`
 
     @model_serializer
     def _given(self) -> dict[str, Any]:
@@ -59,29 +57,11 @@ class SamerOptions(RunOptions, _Model):
             raise ValueError("engine_options: a server has its own; give them to `vllm serve`")
         if self.engine not in {"auto", "vllm"}:
             raise ValueError(f"engine_options: only with engine vllm, not {self.engine}")
-        if options.max_model_len and self.max_length not in {None, options.max_model_len}:
-            raise ValueError(
-                f"engine_options: max_model_len {options.max_model_len}, but max_length"
-                f" {self.max_length}"
-            )
         return self
-
-    @property
-    def length(self) -> int | None:
-        """Length in tokens, by either of its names."""
-        if self.engine_options is None:
-            return self.max_length
-        return self.engine_options.max_model_len or self.max_length
 
     def given(self) -> dict[str, Any]:
         """What is not left to the engine, besides the model and the engine itself."""
         return self.model_dump(exclude={"model", "engine"}, exclude_defaults=True)
-
-
-def _cluster(value: Any) -> Any:
-    if not isinstance(value, str) or is_blank(value):
-        raise ValueError(f"must be local, auto or the address of a cluster of Ray, got {value!r}")
-    return value
 
 
 class BulkOptions(RunOptions):
@@ -89,7 +69,7 @@ class BulkOptions(RunOptions):
 
     timeout: Positive | None = None  # seconds for one of five attempts at a row, of a server
     keep_failures: Flag = False  # whether rows without an answer count as failures
-    ray: Annotated[str, BeforeValidator(_cluster)] | None = None  # None without Ray
+    ray: Text | None = None  # `local`, `auto` or the address of a cluster; None without Ray
     workers: Count = 1  # engines on Ray
 
 

@@ -9,7 +9,7 @@ from inspect_ai.util import concurrency
 from urs_inspect._arguments import check
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.samer._engines import EngineFailure, QueryResponse
-from urs_inspect.samer._engines.shared import check_engine, shared_engine
+from urs_inspect.samer._engines.shared import check_engine
 from urs_inspect.samer._judgement import (
     Judgement,
     engine_facts,
@@ -19,6 +19,7 @@ from urs_inspect.samer._judgement import (
 )
 from urs_inspect.samer._options import SamerOptions
 from urs_inspect.samer._reward import Kind
+from urs_inspect.samer._scorer import engine_of_run
 from urs_inspect.solvers._local_judges import LocalFailure
 
 
@@ -44,12 +45,7 @@ class SamerPair:
         """The numbers that are compared: the overall scores, or those on a dimension, selected or
         not, 0 to 1.
         """
-        if name == OVERALL:
-            return self.a.evaluation.overall, self.b.evaluation.overall
-        at = self.a.names.index(name)
-        score_a = self.a.evaluation.scores[at]
-        score_b = self.b.evaluation.scores[at]
-        return float(score_a), float(score_b)
+        return _number(self.a, name), _number(self.b, name)
 
     def verdict(self, name: str) -> str:
         """`a`, `b`, or `tie` where both numbers are equal."""
@@ -73,6 +69,12 @@ class SamerPair:
         return explain_judgements(dict(zip(names, (self.a, self.b), strict=True)))
 
 
+def _number(judgement: Judgement, name: str) -> float:
+    if name == OVERALL:
+        return judgement.evaluation.overall
+    return float(judgement.evaluation.scores[judgement.names.index(name)])
+
+
 class PairJudge:
     """Judges pairs by an engine, which is checked at once and opened when it is first needed."""
 
@@ -86,7 +88,7 @@ class PairJudge:
         self, query: str, response_a: str, response_b: str
     ) -> SamerPair | LocalFailure:
         """Evaluate two responses; never raises for what an engine does."""
-        engine = await shared_engine(self._choice, concurrency)
+        engine = await engine_of_run(self._choice)
         if isinstance(engine, EngineFailure):
             return LocalFailure(engine.mode, engine.detail)
         results = await judge(

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
@@ -51,17 +52,6 @@ class PairLabels:
 
     overall: Codes  # shape (n,)
     dimensions: Codes  # shape (n, D)
-
-    def __post_init__(self) -> None:
-        if (
-            self.overall.ndim != 1
-            or self.dimensions.ndim != 2
-            or len(self.overall) != len(self.dimensions)
-        ):
-            raise ValueError(
-                f"labels of shapes {self.overall.shape} and {self.dimensions.shape}; need (n,) and"
-                " (n, D)"
-            )
 
     def __len__(self) -> int:
         return len(self.overall)
@@ -204,20 +194,18 @@ def balance(
             f"balance of {least} to {most} pairs per scenario; allowed: 0 <= least <= most, most"
             " >= 1"
         )
-    by_scenario: dict[str, list[TrainingPair]] = {}
-    for pair in sorted(pairs, key=lambda pair: pair.scenario):
-        by_scenario.setdefault(pair.scenario, []).append(pair)
+    by_chance = sorted(pairs, key=lambda pair: sha256(f"{seed}/{pair.id}".encode()).digest())
+    counts = Counter[str]()
     kept: set[str] = set()
-    for members in by_scenario.values():
-        digests = {pair.id: sha256(f"{seed}/{pair.id}".encode()).digest() for pair in members}
-        names = [pair.id for pair in members]
-        names.sort(key=digests.__getitem__)
-        kept.update(names[:most])
-    counts_before = {scenario: len(members) for scenario, members in by_scenario.items()}
-    counts = {scenario: min(count, most) for scenario, count in counts_before.items()}
-    short = tuple(scenario for scenario, count in counts.items() if count < least)
+    for pair in by_chance:
+        if counts[pair.scenario] < most:
+            counts[pair.scenario] += 1
+            kept.add(pair.id)
+    found = Counter(sorted(pair.scenario for pair in pairs))
+    short = tuple(scenario for scenario in found if counts[scenario] < least)
     kept_pairs = tuple(pair for pair in pairs if pair.id in kept)
-    return Balance(kept_pairs, counts_before, counts, short)
+    in_order = {scenario: counts[scenario] for scenario in found}
+    return Balance(kept_pairs, dict(found), in_order, short)
 
 
 def split_off(

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from math import nan
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from urs_inspect.samer._engines.protocol import Engine, one_line, open_with_spec
 from urs_inspect.samer._engines.registry import engine_for, open_engine
 from urs_inspect.samer._judgement import engine_facts, facts_of
 from urs_inspect.samer._options import SamerOptions, is_address
+from urs_inspect.samer._packages import missing_package
 
 Partition = tuple[Path, Path]  # a file of rows, and the Parquet file for its results
 _READERS = 16  # files that are looked at together, because a network's disk answers late
@@ -40,7 +40,7 @@ _READERS = 16  # files that are looked at together, because a network's disk ans
 # killed
 _WAIT = 60.0
 _RETRIES = 2  # of a partition whose worker ended
-_COUNTS = ("rows", "resumed", "no_response", "shortened", "empty_selection")
+_SUMMED = ("rows", "resumed", "total", "no_response", "shortened", "empty_selection")
 
 
 def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
@@ -127,15 +127,9 @@ def _other(partition: Partition, facts: Mapping[str, Any]) -> str | None:
 
 def merged(reports: Sequence[BulkReport]) -> BulkReport:
     """One report of all rows."""
-    scored = [report.rows - sum(report.failures.values()) for report in reports]
-    total = sum(
-        report.mean_overall * count for report, count in zip(reports, scored, strict=True) if count
-    )
     failures = sum((Counter(report.failures) for report in reports), Counter[str]())
-    counts = {name: sum(map(attrgetter(name), reports)) for name in _COUNTS}
-    return BulkReport(
-        failures=dict(failures), mean_overall=total / sum(scored) if any(scored) else nan, **counts
-    )
+    sums = {name: sum(map(attrgetter(name), reports)) for name in _SUMMED}
+    return BulkReport(failures=dict(failures), **sums)
 
 
 class Scorer:
@@ -243,7 +237,7 @@ def settled(
     if not on_ray:
         return choice, {}, {}
     if find_spec("ray") is None:
-        raise InputError("-S ray=... needs the package ray: pip install 'urs-inspect[ray]'")
+        raise missing_package("-S ray=...", ImportError(name="ray"))
     if is_address(choice.model):
         raise InputError(
             "-S ray=... starts an engine in each worker; leave it out for a server, which has its"

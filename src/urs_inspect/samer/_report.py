@@ -1,24 +1,18 @@
 """Logs scored with SaMer -> weights and scores of dimensions by scenario (SaMer paper, Figure 4);
-pairs; training.
+annotated pairs.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSample
 
-from urs_inspect._util import InputError
 from urs_inspect.logs._scores import last_score
 from urs_inspect.samer._pairs import TrainingPair
 from urs_inspect.stats import Estimate, mean_interval
-
-if TYPE_CHECKING:
-    from urs_inspect.samer._vectors import EpochRecord
 
 _GROUPS = ("scenario", "intent", "group")
 _NO_GROUP = "all"
@@ -174,55 +168,3 @@ def read_annotations(logs: Iterable[EvalLog]) -> Annotations:
         labelled=len(labelled),
         agreeing=sum(bool(facts.get("agrees")) for facts in labelled),
     )
-
-
-# --- a picture of a training ---
-
-
-_LOSSES = {"selection": "Eq. 1", "dimensions": "Eq. 2", "overall": "Eq. 3"}
-"""Losses of an epoch, and their equations in the SaMer paper."""
-
-
-def draw_learning_curves(history: "Sequence[EpochRecord]", path: Path) -> None:
-    """Draw losses, as shares of those of the first joint epoch, and held-out accuracies over joint
-    epochs as SVG.
-
-    Raises:
-        InputError: If Altair is missing.
-    """
-    try:
-        altair = import_module("altair")
-        vl_convert = import_module("vl_convert")
-    except ImportError as error:
-        raise InputError(
-            f"learning curves need altair, which cannot be imported ({error}): pip install"
-            " 'urs-inspect[viz]'"
-        ) from error
-    joint = [record for record in history if record.phase == "joint"]
-    epochs = [record.epoch for record in joint]
-    losses = pd.DataFrame(
-        {label: [getattr(record, name) for record in joint] for name, label in _LOSSES.items()}
-    )
-    accuracies = pd.DataFrame(
-        [vars(record.held_out) if record.held_out else {} for record in joint],
-        columns=["overall", "dimensions"],
-    )
-
-    def curves(shown: pd.DataFrame, heading: str) -> Any:
-        data = shown.assign(epoch=epochs).melt("epoch", var_name="part")
-        return (
-            altair.Chart(data, width=300, height=220)
-            .mark_line(point=True)
-            .encode(
-                x=altair.X("epoch:Q", axis=altair.Axis(values=epochs, format="d")),
-                y=altair.Y("value:Q", title=heading, scale=altair.Scale(zero=False)),
-                color=altair.Color("part:N", title=None, sort=None),
-            )
-        )
-
-    panels = [
-        curves((losses / losses.iloc[0]).fillna(0.0), "training loss, first epoch = 1"),
-        curves(100 * accuracies, "held-out accuracy, %"),
-    ]
-    chart = altair.hconcat(*panels).resolve_scale(color="independent")
-    path.write_text(vl_convert.vegalite_to_svg(chart.to_dict()), encoding="utf-8")

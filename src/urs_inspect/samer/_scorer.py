@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from logging import getLogger
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,8 @@ from urs_inspect.judging._scores import last_score
 from urs_inspect.samer._checkpoint import Dtype, fingerprint
 from urs_inspect.samer._conversation import Bos, Overlong
 from urs_inspect.samer._engines import EngineFailure, QueryResponse
-from urs_inspect.samer._engines.shared import (
-    check_engine,
-    close_engines,
-    shared_engine,
-    when_used,
-)
+from urs_inspect.samer._engines.protocol import Engine
+from urs_inspect.samer._engines.shared import check_engine, close_engines, shared_engine
 from urs_inspect.samer._evaluation import WeightsAt
 from urs_inspect.samer._judgement import (
     Judgement,
@@ -50,24 +46,21 @@ from urs_inspect.solvers._conversations import asked
 
 logger = getLogger(__name__)
 
-_registered: list[type[Hooks]] = []
+
+async def engine_of_run(choice: SamerOptions) -> Engine | EngineFailure:
+    """The engine of a choice, as `shared_engine` opens it; it is closed however the run ends."""
+    _close_after_runs()
+    return await shared_engine(choice, concurrency)
 
 
-def close_after_run() -> None:
-    """See to it that the run under way closes SaMer's engines when it ends, however it ends.
-
-    Registered when an engine is used and not before, because the harness prints at the start of
-    each command the hooks that it finds then.
-    """
-    if not _registered:
-        _registered.append(
-            hooks("samer_engines", "Closes SaMer's engines at the end of a run.")(_ClosingEngines)
-        )
-
-
-class _ClosingEngines(Hooks):
-    async def on_run_end(self, data: RunEnd) -> None:
-        await close_engines()
+@cache
+def _close_after_runs() -> None:
+    # When an engine is used and not before, because the harness prints at the start of each command
+    # the hooks that it finds then.
+    @hooks("samer_engines", "Closes SaMer's engines at the end of a run.")
+    class _ClosingEngines(Hooks):
+        async def on_run_end(self, data: RunEnd) -> None:
+            await close_engines()
 
 
 OVERALL = "overall"
@@ -152,9 +145,6 @@ def _special_rows(facts: Sequence[Mapping[str, Any]], headline: str) -> dict[str
     return rows | count_rows("failures", map(str, modes))
 
 
-when_used(close_after_run)  # for solvers in which SaMer judges as well
-
-
 @scorer(metrics=[samer_report()])
 @checked
 def samer(
@@ -199,8 +189,8 @@ def samer(
         dtype: Type that an engine in this process computes the backbone in: `float32`, `bfloat16`,
             `float16`; `auto`: the type of the checkpoint's weights, but with `transformers` on a
             CPU `float32`. The type that was used is in `metadata["samer"]`.
-        engine_options: Of vLLM in this process: `gpu_memory_utilization`, `tensor_parallel_size`,
-            `max_num_batched_tokens` and `max_model_len` (the same as `max_length`).
+        engine_options: Of vLLM in this process: `gpu_memory_utilization`, `tensor_parallel_size`
+            and `max_num_batched_tokens`.
 
     Raises:
         InputError: If the folder is no SaMer checkpoint, the server cannot be used, or an argument
@@ -238,7 +228,7 @@ def _scorer(kind: Kind, **options: Any) -> Scorer:
             return not_scored(
                 "no_query", "The input has no user message, which the evaluator needs."
             )
-        opened = await shared_engine(choice, concurrency)
+        opened = await engine_of_run(choice)
         if isinstance(opened, EngineFailure):
             return not_scored(opened.mode, opened.detail)
         [result] = await judge(opened, [QueryResponse(conversation.query, answer)])

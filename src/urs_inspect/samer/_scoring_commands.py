@@ -93,23 +93,21 @@ def export(source: str, out: str) -> None:
 
 def print_export(done: "Export") -> None:
     """Print what was written and how, and the command that starts a vLLM server of it."""
+    from urs_inspect.samer._checkpoint import BACKBONE_DTYPE, WEIGHTS_AT
     from urs_inspect.samer._conversation import Conversations
     from urs_inspect.samer._engines.vllm_server import stock_options
 
     command = ["vllm", "serve", str(done.folder)]
     command += stock_options(Conversations(done.folder).end_of_turn)
     lines = {"backbone": str(done.folder), "heads": str(done.heads)}
-    for kind in ("linked", "rewritten", "copied"):
-        lines[kind] = ", ".join(getattr(done, kind))
-    if done.weights_at is not None:
-        lines["reads"] = f"weights at the {done.weights_at}, by itself"
-    if done.dtype is not None:
-        lines["dtype"] = f"{done.dtype} made the vectors"
-        command += ["--dtype", done.dtype]
+    if weights_at := done.declared.get(WEIGHTS_AT):
+        lines["reads"] = f"weights at the {weights_at}, by itself"
+    if dtype := done.declared.get(BACKBONE_DTYPE):
+        lines["dtype"] = f"{dtype} made the vectors"
+        command += ["--dtype", dtype]
     lines["serve"] = shlex.join(command)
     for name, text in lines.items():
-        if text:
-            say(f"{name + ':':<11}{text}")
+        say(f"{name + ':':<11}{text}")
 
 
 @samer.command()
@@ -175,7 +173,7 @@ def score(source: Path, out: Path, model: str, settings: tuple[str, ...], overwr
         else:
             report = _score_rows(rows, out, scorer, console)
     _print_summary(report, out)
-    if report.rows and sum(report.failures.values()) == report.rows:
+    if report.rows and not report.scored:
         raise SystemExit(1)
 
 
@@ -271,9 +269,9 @@ def _silence() -> Iterator[Console]:
 
 
 def _print_summary(report: "BulkReport", out: Path) -> None:
-    failed = sum(report.failures.values())
+    failed = report.rows - report.scored
     mean = ""
-    if failed < report.rows:
+    if report.scored:
         mean = f"; mean {report.mean_overall:.3f}"
     say(f"{report.rows:,} rows in {out}{mean}", err=True)
     if report.resumed:
@@ -289,7 +287,7 @@ def _print_summary(report: "BulkReport", out: Path) -> None:
     if failed:
         modes = ", ".join(f"{mode} {count:,}" for mode, count in report.failures.items())
         sentence = f"{failed:,} ({modes}); see the column failure"
-        if failed < report.rows:
+        if report.scored:
             say(sentence, label="not evaluated:", style="yellow", err=True)
         else:
             say(sentence, label="no row was evaluated:", style="bold red", err=True)

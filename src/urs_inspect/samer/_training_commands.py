@@ -6,8 +6,6 @@ import shlex
 import tempfile
 from contextlib import contextmanager, suppress
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +19,11 @@ from urs_inspect.cli._values import named_values
 from urs_inspect.samer._checkpoint import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
 from urs_inspect.samer._export import HEADS_NAME
 from urs_inspect.samer._options import TrainingSettings, VectorSettings
+from urs_inspect.samer._packages import imported
 from urs_inspect.samer._scoring_commands import print_export, samer, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from urs_inspect.discrepancy._vector_cache import VectorCache
     from urs_inspect.samer._evaluation import Heads, WeightsAt
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from urs_inspect.samer._vectors import EpochRecord, PairEmbedder, PairVectors
 
 REPORT = "training.json"
-CURVES = "curves.svg"
 _VECTOR_SETTINGS = (
     "backbone (minilm), what makes vectors: a directory with a Llama, or an embedding model as in"
     " `mad` (minilm, bert/DIR, model2vec/NAME, sentence_transformers/NAME, openai/NAME); layout"
@@ -173,13 +171,7 @@ def _filled_cache(
 
 def _neural(module: str) -> Any:
     """Import a module that needs torch."""
-    try:
-        return import_module(f"urs_inspect.samer._neural.{module}")
-    except ImportError as error:
-        raise InputError(
-            f"training needs torch, which cannot be imported ({error}): pip install"
-            " 'urs-inspect[samer]'"
-        ) from error
+    return imported(f"urs_inspect.samer._neural.{module}", "training")
 
 
 @samer.command()
@@ -202,9 +194,9 @@ def train(data: Path, out: Path, settings: tuple[str, ...]) -> None:
     folder; missing vectors are computed first.
 
     The default settings are the paper's, for its 135,402 pairs. With few pairs equal weights of the
-    dimensions may do better; both shares are printed. OUT gets heads.safetensors, training.json and
-    curves.svg (with Altair). Heads on a Llama become a model that can be used by `samer assemble
-    BACKBONE OUT MODEL`; no engine runs those on an embedding model.
+    dimensions may do better; both shares are printed. OUT gets heads.safetensors and training.json,
+    which has the losses of each epoch. Heads on a Llama become a model that can be used by
+    `samer assemble BACKBONE OUT MODEL`; no engine runs those on an embedding model.
     """
     from urs_inspect.reports.layout._tables import plain
     from urs_inspect.samer import load_taxonomy
@@ -229,11 +221,6 @@ def train(data: Path, out: Path, settings: tuple[str, ...]) -> None:
     scenarios = [pair.scenario for pair in pairs]
     fit, held = split_off(prompts, given.held_out, strata=scenarios, seed=given.seed)
     check_split(labels, fit, held)  # before vectors are computed, which takes the most time
-    if find_spec("altair") is None:
-        say(
-            "no picture of the learning curves will be drawn, without Altair: pip install"
-            " 'urs-inspect[viz]'"
-        )
     embedder = load_embedder(given.backbone, given.layout, given.dtype)
     cache, _ = _filled_cache(pairs, embedder)
     say(f"{len(fit)} pairs to fit, {len(held)} held out, no prompt in both")
@@ -269,7 +256,6 @@ def train(data: Path, out: Path, settings: tuple[str, ...]) -> None:
             f"{out / REPORT}: cannot be written ({error.strerror}); the heads of epoch"
             f" {trained.best_epoch} are whole, in {out / HEADS_NAME}"
         ) from error
-    _draw(trained.history, out / CURVES)
     say(f"Heads of epoch {trained.best_epoch} in {out}; weights_at={loss.weights_at}.")
     _say_equal_weights(**shares)
     if BACKBONE_FINGERPRINT not in facts:
@@ -359,15 +345,6 @@ def _share(share: float) -> str:
     if math.isnan(share):
         return "no labels"
     return f"{share:.1%}"
-
-
-def _draw(history: "Sequence[EpochRecord]", path: Path) -> None:
-    from urs_inspect.samer._report import draw_learning_curves
-
-    try:
-        draw_learning_curves(history, path)
-    except Exception as error:  # a picture is no reason to lose what was trained
-        say(f"no picture: {error}")
 
 
 @samer.command()

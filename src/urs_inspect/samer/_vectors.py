@@ -201,10 +201,7 @@ def unit_scale(vectors: PairVectors) -> float:
     Vectors of length 1 would otherwise vanish in the first layers, since nothing there has a bias.
     1 if all are 0.
     """
-    squares = []
-    for part in vectors.gather():
-        mean_square = np.square(part, dtype=np.float64).mean()
-        squares.append(float(mean_square))
+    squares = [float(np.square(part, dtype=np.float64).mean()) for part in vectors.gather()]
     mean = sum(squares) / len(squares)
     if mean > 0:
         return 1 / math.sqrt(mean)
@@ -222,7 +219,6 @@ class PairPredictions:
     scores: _Floats  # on every dimension, selected or not, 0 to 1, shape (n, 2, D)
     # dimensions that the predictor selects for the query, shape (n, D)
     selected: npt.NDArray[np.bool_]
-    weights: _Floats  # mean over both responses, shape (n, D)
 
     @property
     def winners(self) -> Codes:
@@ -254,7 +250,6 @@ def predict_pairs(
         overall=by_side("overall").T,
         scores=by_side("scores", heads.dimensions).swapaxes(0, 1),
         selected=by_side("selected", heads.dimensions)[0].astype(bool),
-        weights=by_side("weights", heads.dimensions).mean(axis=0),
     )
 
 

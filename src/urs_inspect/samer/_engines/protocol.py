@@ -101,7 +101,7 @@ def open_with_spec(choice: SamerOptions, *, on_cpu: bool = False) -> tuple[Check
         resolve_weights_at(checkpoint.folder, choice.weights_at),
         choice.bos,
         dtype,
-        checkpoint.conversations().fitting_length(checkpoint.max_length, choice.length),
+        checkpoint.conversations().fitting_length(checkpoint.max_length, choice.max_length),
         choice.overlong,
         checkpoint.reward,
     )
@@ -336,17 +336,15 @@ def outcomes(
     heads: AnyHeads,
     weights_at: WeightsAt,
     encoded: Sequence[Encoded | EngineFailure],
-    pairs: Sequence[Array | ReplyError],
+    pairs: Sequence[Array | EngineFailure],
 ) -> list[Outcome]:
     """Run the heads on all vectors at once, in float32, and put every result in its place.
 
     `pairs` holds for each item that was encoded its two vectors, shape (2, hidden), or why there
     are none.
     """
-    usable = [pair for pair in pairs if not isinstance(pair, ReplyError)]
-    vectors = np.empty((0, 2, heads.hidden_size), np.float32)
-    if usable:
-        vectors = np.stack(usable)
+    usable = [pair for pair in pairs if not isinstance(pair, EngineFailure)]
+    vectors = np.array(usable, np.float32).reshape(-1, 2, heads.hidden_size)
     if isinstance(heads, Description):
         outputs = iter(heads.raw(vectors[:, 1]))
     else:
@@ -357,11 +355,36 @@ def outcomes(
         if isinstance(item, EngineFailure):
             return item
         pair = next(remaining)
-        if isinstance(pair, ReplyError):
-            return EngineFailure(pair.mode, pair.detail)
+        if isinstance(pair, EngineFailure):
+            return pair
         raw = next(outputs)
         if not raw.is_finite:
             return EngineFailure("not_finite", "the model gave NaN or infinity")
         return Scored(raw, item.shortened, len(item.ids))
 
     return [outcome(item) for item in encoded]
+
+
+class LocalEngine:
+    """An engine in this process: the items of all callers go to the model together."""
+
+    name: str
+
+    def __init__(self, checkpoint: Checkpoint, spec: EngineSpec, limit: int = 512) -> None:
+        self.spec = spec
+        self._conversations = checkpoint.conversations()
+        self._heads = spec.reward or checkpoint.heads()
+        self._batching = Batching(self._run, limit)
+
+    async def score(self, items: Sequence[QueryResponse]) -> list[Outcome]:
+        """Evaluate items in a thread; see `Engine.score`."""
+        return await self._batching.score(items)
+
+    def _run(self, items: Sequence[QueryResponse]) -> list[Outcome]:
+        encoded = encode_all(self._conversations, self.spec, items)
+        pairs = self._pairs([item for item in encoded if isinstance(item, Encoded)])
+        return outcomes(self._heads, self.spec.weights_at, encoded, pairs)
+
+    def _pairs(self, ready: Sequence[Encoded]) -> list[Array | EngineFailure]:
+        """Vectors at the end of each query and of each response, or why there are none."""
+        raise NotImplementedError

@@ -12,6 +12,7 @@ from urs_inspect._satellites import at
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._engines.protocol import Engine
 from urs_inspect.samer._options import RunOptions, SamerOptions, is_address
+from urs_inspect.samer._packages import missing_package
 
 _ENGINES = {
     "vllm": "samer._engines.vllm_local:make_vllm",
@@ -27,12 +28,6 @@ _FOREIGN = {
     "server": {"dtype", "engine_options"},
     "transformers": {"folder", "engine_options"},
 }  # engine -> options that it does not have
-_EXTRAS = {
-    "vllm": "vllm",
-    "torch": "samer",
-    "transformers": "samer",
-    "tokenizers": "samer",
-}  # package -> extra
 _registered: dict[str, Callable[..., Engine]] = {}
 _LOG = getLogger(__name__)
 
@@ -89,14 +84,11 @@ def open_engine(choice: SamerOptions, **own: Any) -> Engine:
     make = _factory(name)
     if name in _registered:
         return make(choice.model, **choice.given(), **own)
-    _, *known = inspect.signature(make).parameters.values()
-    unknown = own.keys() - {parameter.name for parameter in known}
-    if unknown and all(parameter.kind is not parameter.VAR_KEYWORD for parameter in known):
-        raise InputError(f"engine '{name}' has no option '{min(unknown)}'")
     try:
-        return make(choice, **own)
-    except ImportError as error:
-        raise missing_package(f"engine '{name}'", error) from error
+        inspect.signature(make).bind(choice, **own)
+    except TypeError as error:
+        raise InputError(f"engine '{name}': {error}") from error
+    return make(choice, **own)
 
 
 def engine_for(choice: SamerOptions) -> str:
@@ -110,16 +102,6 @@ def engine_for(choice: SamerOptions) -> str:
         raise InputError(f"engine '{name}' has no option '{unfit[0]}'; allowed: {choices(allowed)}")
     _factory(name)  # what it needs may not be installed
     return name
-
-
-def missing_package(needing: str, error: ImportError) -> InputError:
-    """The error for a package that is not installed, with the command that installs it."""
-    package = (error.name or "").partition(".")[0]
-    if package not in _EXTRAS:
-        return InputError(f"{needing} cannot be loaded: {' '.join(str(error).split())[:200]}")
-    return InputError(
-        f"{needing} needs the package {package}: pip install 'urs-inspect[{_EXTRAS[package]}]'"
-    )
 
 
 def _chosen(samer: str, engine: str) -> str:

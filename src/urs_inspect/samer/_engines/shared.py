@@ -23,8 +23,9 @@ from urs_inspect.samer._engines.protocol import (
     one_line,
     open_with_spec,
 )
-from urs_inspect.samer._engines.registry import engine_for, missing_package, open_engine
+from urs_inspect.samer._engines.registry import engine_for, open_engine
 from urs_inspect.samer._options import SamerOptions, is_address
+from urs_inspect.samer._packages import missing_package
 from urs_inspect.samer._reward import Description, Kind
 
 Concurrency = Callable[[str, int], AbstractAsyncContextManager[Any]]
@@ -39,7 +40,6 @@ _LOG = getLogger(__name__)
 _open: dict[SamerOptions, Engine] = {}
 _asked: dict[SamerOptions, float] = {}
 _failed: dict[SamerOptions, EngineFailure] = {}
-_listeners: list[Callable[[], None]] = []
 _used: RunVar[set[SamerOptions]] = RunVar("samer-engines-used")
 _turn: RunVar[anyio.Lock] = RunVar("samer-engines-turn")
 
@@ -87,10 +87,7 @@ async def shared_engine(
     async with of_loop(_turn, anyio.Lock):
         if choice in _failed:
             return _failed[choice]
-        if choice not in used:
-            used.add(choice)
-            for listener in _listeners:
-                listener()
+        used.add(choice)
         if choice not in _open:
             await _close([other for other in _open if other not in used])
             try:
@@ -106,15 +103,6 @@ async def shared_engine(
 async def close_engines() -> None:
     """Close all engines that are open. A later caller gets a new one."""
     await _close(list(_open))
-
-
-def when_used(listener: Callable[[], None]) -> None:
-    """Call a function when an event loop is about to use an engine for the first time.
-
-    inspect-ai's side arranges there that engines are closed when the run ends, which this side
-    knows nothing of.
-    """
-    _listeners.append(listener)
 
 
 async def _close(choices: list[SamerOptions]) -> None:

@@ -19,21 +19,19 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.samer._checkpoint import Checkpoint
 from urs_inspect.samer._conversation import Encoded
 from urs_inspect.samer._engines.protocol import (
-    Batching,
     Engine,
+    EngineFailure,
     EngineSpec,
-    Outcome,
-    QueryResponse,
+    LocalEngine,
     ReplyError,
     StepPooling,
-    encode_all,
     one_line,
     open_with_spec,
-    outcomes,
     readings,
 )
 from urs_inspect.samer._export import exported_folder
 from urs_inspect.samer._options import SamerOptions
+from urs_inspect.samer._packages import imported
 from urs_inspect.samer._weights import Array
 
 _FIXED = (
@@ -76,22 +74,16 @@ def make_vllm(choice: SamerOptions, **vllm: Any) -> Engine:
     return VllmEngine(spec, checkpoint, backbone, vllm)
 
 
-class VllmEngine:
-    """Items of all callers go to vLLM together.
-
-    Every result is the same as alone, within rounding.
-    """
+class VllmEngine(LocalEngine):
+    """Runs items with vLLM; every result is the same as alone, within rounding."""
 
     name = "vllm"
 
     def __init__(
         self, spec: EngineSpec, checkpoint: Checkpoint, backbone: Path, options: Mapping[str, Any]
     ) -> None:
-        self.spec = spec
-        self._conversations = checkpoint.conversations()
-        self._heads = spec.reward or checkpoint.heads()
+        super().__init__(checkpoint, spec, limit=_MOST)
         self._pooling = StepPooling(self._conversations.end_of_turn, self._heads.hidden_size)
-        self._batching = Batching(self._run, limit=_MOST)
         # One thread from start to end: vLLM's engine, torch's thread pool and a GPU's context stay
         # where they began.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="samer-vllm")
@@ -101,10 +93,6 @@ class VllmEngine:
         except BaseException:
             self._thread.shutdown()
             raise
-
-    async def score(self, items: Sequence[QueryResponse]) -> list[Outcome]:
-        """Evaluate items in the engine's thread; see `Engine.score`."""
-        return await self._batching.score(items)
 
     async def close(self) -> None:
         """Free the engine and its memory."""
@@ -128,25 +116,19 @@ class VllmEngine:
         import_module("vllm.distributed").cleanup_dist_env_and_memory()
         multiprocessing.active_children()  # which also reaps those that have ended
 
-    def _run(self, items: Sequence[QueryResponse]) -> list[Outcome]:
+    def _pairs(self, ready: Sequence[Encoded]) -> list[Array | EngineFailure]:
         if self._llm is None:
             raise RuntimeError("the engine is closed")
-        return self._thread.submit(self._outcomes, items).result()
+        if not ready:
+            return []
+        replies = self._thread.submit(self._encode, ready).result()
+        return list(map(self._pair, ready, replies))
 
-    def _outcomes(self, items: Sequence[QueryResponse]) -> list[Outcome]:
-        encoded = encode_all(self._conversations, self.spec, items)
-        ready = [item for item in encoded if isinstance(item, Encoded)]
-        replies = []
-        if ready:
-            replies = self._encode(ready)
-        pairs = list(map(self._pair, ready, replies))
-        return outcomes(self._heads, self.spec.weights_at, encoded, pairs)
-
-    def _pair(self, encoded: Encoded, replies: list[Array]) -> Array | ReplyError:
+    def _pair(self, encoded: Encoded, replies: list[Array]) -> Array | EngineFailure:
         try:
             return self._pooling.pair(encoded, replies)
         except ReplyError as error:
-            return error
+            return EngineFailure(error.mode, error.detail)
 
     def _encode(self, batch: Sequence[Encoded]) -> list[list[Array]]:
         """Ask vLLM; for each item one array for each of its readings."""
@@ -168,7 +150,7 @@ class VllmEngine:
 def _build(spec: EngineSpec, model: Path, pooling: StepPooling, options: Mapping[str, Any]) -> Any:
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    vllm = _import("vllm")
+    vllm = imported("vllm", "engine 'vllm'")
     fixed = {
         "model": str(model),
         "runner": "pooling",
@@ -176,22 +158,15 @@ def _build(spec: EngineSpec, model: Path, pooling: StepPooling, options: Mapping
         "dtype": spec.dtype,
         "max_model_len": spec.max_length,
         "trust_remote_code": False,
-        "pooler_config": _import("vllm.config").PoolerConfig(**pooling.options["pooler_config"]),
+        "pooler_config": imported("vllm.config", "engine 'vllm'").PoolerConfig(
+            **pooling.options["pooler_config"]
+        ),
     }
     try:
         with _kept_random_state():
             return vllm.LLM(**(_QUIET | dict(options) | fixed))
     except Exception as error:  # weights, the device and vLLM itself raise here, each its own kinds
         raise InputError(f"{model}: vLLM cannot load it: {one_line(error)}") from error
-
-
-def _import(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise InputError(
-            f"the engine needs vLLM ({one_line(error)}): pip install 'urs-inspect[vllm]'"
-        ) from error
 
 
 @contextmanager

@@ -9,7 +9,6 @@ import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from logging import getLogger
 from pathlib import Path
 from typing import Any, TypeVar
@@ -42,6 +41,7 @@ from urs_inspect.samer._conversation import Conversations, Encoded, Ids
 from urs_inspect.samer._engines.protocol import (
     AnyHeads,
     Engine,
+    EngineFailure,
     EngineSpec,
     Outcome,
     QueryResponse,
@@ -77,19 +77,6 @@ Inspect-ai's `concurrency(...)` limits and shows them.
 """
 
 
-@dataclass(frozen=True)
-class ServerOptions:
-    """How to talk to a server."""
-
-    timeout: float  # seconds for one attempt, whole reply included
-    attempts: int  # at one request; only faults that may pass are tried again
-    connections: Connections | None  # without it, at most 32 requests are sent at once
-
-    def __post_init__(self) -> None:
-        check("timeout", self.timeout, Positive)
-        check("attempts", self.attempts, Count)
-
-
 def make_server(
     choice: SamerOptions,
     *,
@@ -99,9 +86,12 @@ def make_server(
 ) -> Engine:
     """Make an engine for a server at an address.
 
-    It is asked what it is, and its reply to a conversation is checked.
+    It is asked what it is, and its reply to a conversation is checked. `timeout` is in seconds, for
+    one attempt and its whole reply; only faults that may pass are tried again, up to `attempts`
+    times. Without `connections` at most 32 requests are sent at once.
     """
-    options = ServerOptions(timeout, attempts, connections)
+    check("timeout", timeout, Positive)
+    check("attempts", attempts, Count)
     url = base_address(choice.model)
     patience = min(timeout, _OPENING)
     entry = _in_own_loop(_served_model, url, attempts, patience)
@@ -117,7 +107,15 @@ def make_server(
         reward,
     )
     conversations = conversations_of(path, reward)
-    engine = ServerEngine(spec, conversations, reward or _heads(path), str(entry["id"]), options)
+    engine = ServerEngine(
+        spec,
+        conversations,
+        reward or _heads(path),
+        str(entry["id"]),
+        timeout=timeout,
+        attempts=attempts,
+        connections=connections,
+    )
     _in_own_loop(_check_reply, engine, conversations, attempts, patience)
     return engine
 
@@ -156,12 +154,17 @@ class ServerEngine:
         conversations: Conversations,
         heads: AnyHeads,
         served: str,
-        options: ServerOptions,
+        *,
+        timeout: float,
+        attempts: int,
+        connections: Connections | None,
     ) -> None:
         self.spec = spec
         self._conversations = conversations
         self._heads = heads
-        self._options = options
+        self._timeout = timeout
+        self._attempts = attempts
+        self._connections = connections
         self.served = served
         self.folder = conversations.folder  # the model's name, and where tokenizer and heads are
         self.pooling = StepPooling(conversations.end_of_turn, heads.hidden_size)
@@ -173,7 +176,7 @@ class ServerEngine:
         """Evaluate items; see `Engine.score`."""
         encoded = await to_thread.run_sync(encode_all, self._conversations, self.spec, items)
         ready = [item for item in encoded if isinstance(item, Encoded)]
-        pairs: dict[int, Array | ReplyError] = {}
+        pairs: dict[int, Array | EngineFailure] = {}
 
         async def ask(place: int) -> None:
             pairs[place] = await self._pair(ready[place])
@@ -192,34 +195,34 @@ class ServerEngine:
         if client is not None:
             await client.aclose()
 
-    async def _pair(self, encoded: Encoded) -> Array | ReplyError:
+    async def _pair(self, encoded: Encoded) -> Array | EngineFailure:
         prompts = [reading.ids for reading in readings(encoded)]
         body = pooling_body(self.served, prompts, self.pooling.task)
         try:
             async with self._connection():
-                reply = await self._post(body)
+                reply = await _asked(
+                    self._session(),
+                    self._attempts,
+                    self._timeout,
+                    "POST",
+                    "/pooling",
+                    json=body,
+                )
             return self.pooling.pair(
                 encoded, read_replies(reply, [self.pooling.size(ids) for ids in prompts])
             )
         except ReplyError as error:
-            return ReplyError(error.mode, f"{self.spec.model}: {error.detail}")
+            return EngineFailure(error.mode, f"{self.spec.model}: {error.detail}")
 
     def _connection(self) -> AbstractAsyncContextManager[Any]:
-        if self._options.connections is not None:
-            return self._options.connections()
+        if self._connections is not None:
+            return self._connections()
         return of_loop(self._gate, lambda: anyio.Semaphore(_AT_ONCE))
-
-    async def _post(self, body: Mapping[str, Any]) -> Any:
-        options = self._options
-        client = self._session()
-        return await _asked(
-            client, options.attempts, options.timeout, "POST", "/pooling", json=body
-        )
 
     def _session(self) -> httpx.AsyncClient:
         client = self._client.get(None)
         if client is None or client.is_closed:
-            client = _client(self.spec.model, self._options.timeout)
+            client = _client(self.spec.model, self._timeout)
             self._client.set(client)
         return client
 
@@ -354,23 +357,12 @@ async def _check_reply(
             hint = f"; {help_}"
         raise InputError(f"{where}: the server does not pool ({error.detail}){hint}") from error
     expected = pooling.size(ids)
-    if shape == expected:
-        _notice_odd_vectors(where, np.asarray(numbers, np.float64).reshape(expected), help_)
-        return
-    heads = engine._heads
-    if (
-        isinstance(heads, Heads)
-        and len(shape) == 2
-        and shape[0] == expected[0]
-        and shape[1] != 3 * heads.dimensions
-    ):
+    if shape != expected:
         raise InputError(
-            f"{where}: another model: vectors of width {shape[1]:,}, but the heads in"
-            f" {engine.folder} take {expected[1]:,}"
+            f"{where}: a reply of shape {shape}; expected {expected}; export the checkpoint and"
+            f" {help_}, or name the folder of the server's model (now {engine.folder})"
         )
-    raise InputError(
-        f"{where}: a reply of shape {shape}; expected {expected}; export the checkpoint and {help_}"
-    )
+    _notice_odd_vectors(where, np.asarray(numbers, np.float64), help_)
 
 
 def _notice_odd_vectors(where: str, rows: NDArray[np.float64], help_: str) -> None:

@@ -28,16 +28,13 @@ from urs_inspect.samer._checkpoint import (
 from urs_inspect.samer._checkpoint_check import open_backbone
 from urs_inspect.samer._conversation import SPARE, Conversations, Encoded
 from urs_inspect.samer._engines.protocol import (
-    Batching,
     Engine,
+    EngineFailure,
     EngineSpec,
-    Outcome,
-    QueryResponse,
+    LocalEngine,
     Reading,
-    encode_all,
     one_line,
     open_with_spec,
-    outcomes,
     readings,
 )
 from urs_inspect.samer._options import SamerOptions
@@ -83,7 +80,7 @@ def _usable_device(device: str) -> str:
     return device
 
 
-class TransformersEngine:
+class TransformersEngine(LocalEngine):
     """Runs a checkpoint with transformers; `make_transformers` builds it."""
 
     name = "transformers"
@@ -91,18 +88,11 @@ class TransformersEngine:
     def __init__(
         self, checkpoint: Checkpoint, spec: EngineSpec, device: str, batch_tokens: int | None
     ) -> None:
-        self.spec = spec
-        self._conversations = checkpoint.conversations()
-        self._heads = spec.reward or checkpoint.heads()
+        super().__init__(checkpoint, spec)
         model = (_loaded if spec.reward is None else _loaded_classifier)(
             checkpoint.folder, spec.dtype, device
         )
         self._backbone: _Backbone | None = _Backbone(model, device, batch_tokens)
-        self._batching = Batching(self._run)
-
-    async def score(self, items: Sequence[QueryResponse]) -> list[Outcome]:
-        """Evaluate items in a thread; see `Engine.score`."""
-        return await self._batching.score(items)
 
     async def close(self) -> None:
         """Free the model and its memory."""
@@ -110,12 +100,10 @@ class TransformersEngine:
         gc.collect()
         torch.cuda.empty_cache()
 
-    def _run(self, items: Sequence[QueryResponse]) -> list[Outcome]:
+    def _pairs(self, ready: Sequence[Encoded]) -> list[Array | EngineFailure]:
         if self._backbone is None:
             raise RuntimeError("the engine is closed")
-        encoded = encode_all(self._conversations, self.spec, items)
-        pairs = self._backbone.pairs([item for item in encoded if isinstance(item, Encoded)])
-        return outcomes(self._heads, self.spec.weights_at, encoded, list(pairs))
+        return list(self._backbone.pairs(ready))
 
 
 class BackboneEmbedder:
@@ -159,15 +147,6 @@ class BackboneEmbedder:
             [self._conversations.encode(*both, self._length) for both in texts]
         )
         return pairs[:, 0], pairs[:, 1]
-
-
-class _Llama(LlamaModel):  # type: ignore[no-untyped-call]
-    """A Llama that takes the heads beside its weights for granted."""
-
-    _keys_to_ignore_on_load_unexpected = [  # noqa: RUF012
-        r"^score\.",
-        r"^lm_head\.",
-    ]
 
 
 class _Backbone:
@@ -305,7 +284,7 @@ def _loaded_classifier(folder: Path, dtype: str, device: str) -> Any:
     return model
 
 
-def _loaded(folder: Path, dtype: str, device: str, architecture: Any = _Llama) -> Any:
+def _loaded(folder: Path, dtype: str, device: str, architecture: Any = LlamaModel) -> Any:
     """A frozen Llama.
 
     The folder was checked before, since the library fills in what is missing at random.
