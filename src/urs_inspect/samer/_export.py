@@ -193,7 +193,7 @@ def _write_weights(weights: WeightFiles, out: Path) -> None:
             _link(weights.folder / name, out / name)
         elif backbone:
             _rewrite(weights.folder / name, out / name, backbone)
-    if weights.indexed:
+    if (weights.folder / INDEX).is_file():
         size = sum(weights.entries[tensor].size for tensor in kept)
         _write_json(
             {"metadata": {"total_size": size}, "weight_map": dict(sorted(kept.items()))},

@@ -18,7 +18,7 @@ from rich.table import Table
 from urs_inspect._util import InputError, choices
 from urs_inspect.cli._output import progress_bar, table_of
 from urs_inspect.cli._values import named_values
-from urs_inspect.samer._options import BulkOptions, RunOptions, SamerOptions
+from urs_inspect.samer._options import BulkOptions, RunOptions, SamerOptions, is_address
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -154,8 +154,8 @@ def score(source: Path, out: Path, model: str, settings: tuple[str, ...], overwr
     many = ray is not None or _names_many(source)
     partitions = find_partitions(source, out) if many else ()
     rows = None if many else _rows_to_score(source, out, overwrite)
-    if many:
-        model = _same_for_every_worker(model)
+    if many and not is_address(model):  # the same for every worker
+        model = str(Path(model).expanduser().absolute())
     how = {"keep_failures": options.keep_failures}
     run = {name: given[name] for name in given if name in SamerOptions.model_fields}
     choice = check_argument("-S", {"model": model, **run}, SamerOptions)
@@ -184,13 +184,6 @@ def _ray(address: str | None, workers: int) -> tuple[str | None, int] | None:
             raise InputError("-S: workers: only with ray, such as -S ray=local")
         return None
     return None if address == "local" else address, workers
-
-
-def _same_for_every_worker(model: str) -> str:
-    """The whole path of a folder, or the address of a server."""
-    if "://" in model:
-        return model
-    return str(Path(model).expanduser().absolute())
 
 
 def _score_rows(rows: "BulkInput", out: Path, scorer: "Scorer", console: Console) -> "BulkReport":

@@ -155,7 +155,9 @@ def _coded(column: str, codes: Mapping[Any, Preference], number: bool = False) -
     def judge(record: Record) -> Preference:
         code = _number(record, column) if number else record.get(column)
         if not isinstance(code, (str, float)) or code not in codes:
-            raise InputError(f"'{column}' is {_shown(code)}; allowed: {choices(codes)}")
+            raise InputError(
+                f"'{column}' is {_shown(record.get(column))}; allowed: {choices(codes)}"
+            )
         return codes[code]
 
     return judge

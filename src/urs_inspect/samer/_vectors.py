@@ -80,18 +80,16 @@ class TextEmbedder:
 
     def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Vectors of each query and of each query with its response, shape (n, h) each."""
-        if self._layout == "joined":
-            responses = [
-                f"{query}\n\n{response}" for query, response in zip(queries, responses, strict=True)
-            ]
+        joined = self._layout == "joined"
+        if joined:
+            texts = zip(queries, responses, strict=True)
+            responses = [f"{query}\n\n{response}" for query, response in texts]
         vectors = self._encode([*queries, *responses])
-        of_queries = vectors[: len(queries)]
-        of_responses = vectors[len(queries) :]
-        if self._layout == "joined":
+        of_queries, of_responses = np.split(vectors, [len(queries)])
+        if joined:
             return of_queries, of_responses
-        return np.hstack([of_queries, np.zeros_like(of_queries)]), np.hstack(
-            [of_queries, of_responses]
-        )
+        nothing = np.zeros_like(of_queries)
+        return np.hstack([of_queries, nothing]), np.hstack([of_queries, of_responses])
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         """One vector per text; zeros for blank ones, each different text computed once."""

@@ -245,7 +245,6 @@ class WeightFiles:
     folder: Path
     entries: dict[str, TensorEntry]
     files: dict[str, str]
-    indexed: bool  # whether the folder has an index, which it needs with more than one file
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -296,7 +295,7 @@ def find_weights(folder: Path) -> WeightFiles:
             " of them, transformers the first only; keep the files of one model"
         )
     entries = read_header(folder / _SINGLE)
-    return WeightFiles(folder, entries, dict.fromkeys(entries, _SINGLE), indexed=False)
+    return WeightFiles(folder, entries, dict.fromkeys(entries, _SINGLE))
 
 
 def _indexed(folder: Path, index: Path) -> WeightFiles:
@@ -318,7 +317,7 @@ def _indexed(folder: Path, index: Path) -> WeightFiles:
             f"{index}: its files do not hold {shortened_list(misplaced)}; download the folder again"
         )
     entries = {tensor: held[name][tensor] for tensor, name in files.items()}
-    return WeightFiles(folder, entries, files, indexed=True)
+    return WeightFiles(folder, entries, files)
 
 
 def _read_index(index: Path) -> dict[str, str]:
