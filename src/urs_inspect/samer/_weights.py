@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,11 +55,6 @@ class TensorEntry:
     shape: tuple[int, ...]
     start: int  # first byte in the file
     size: int  # bytes
-
-
-def is_whole(value: object) -> TypeGuard[int]:
-    """Whether a value is a whole number; JSON and YAML have true and false besides."""
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def read_header(path: Path) -> dict[str, TensorEntry]:
