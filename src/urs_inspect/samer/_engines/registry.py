@@ -84,10 +84,10 @@ def open_engine(choice: SamerOptions, **own: Any) -> Engine:
     make = _factory(name)
     if name in _registered:
         return make(choice.model, **choice.given(), **own)
-    try:
-        inspect.signature(make).bind(choice, **own)
-    except TypeError as error:
-        raise InputError(f"engine '{name}': {error}") from error
+    _, *known = inspect.signature(make).parameters.values()
+    unknown = own.keys() - {parameter.name for parameter in known}
+    if unknown and all(parameter.kind is not parameter.VAR_KEYWORD for parameter in known):
+        raise InputError(f"engine '{name}' has no option '{min(unknown)}'")
     return make(choice, **own)
 
 
