@@ -5,14 +5,15 @@ from typing import Any
 
 from urs_inspect._util import InputError
 
-_EXTRAS = {
-    "vllm": "vllm",
-    "torch": "samer",
-    "transformers": "samer",
-    "tokenizers": "samer",
-    "pyarrow": "samer",
-    "ray": "ray",
-}  # package -> extra
+_SAMER = "pip install 'urs-inspect[samer]'"
+_INSTALLED_BY = {
+    "vllm": "pip install 'urs-inspect[vllm]'",
+    "torch": _SAMER,
+    "transformers": _SAMER,
+    "tokenizers": _SAMER,
+    "pyarrow": _SAMER,
+    "ray": "pip install 'urs-inspect[ray]'",
+}  # package -> command
 
 
 def imported(module: str, needing: str) -> Any:
@@ -26,8 +27,6 @@ def imported(module: str, needing: str) -> Any:
 def missing_package(needing: str, error: ImportError) -> InputError:
     """The error for a package that is not installed, with the command that installs it."""
     package = (error.name or "").partition(".")[0]
-    if package not in _EXTRAS:
+    if package not in _INSTALLED_BY:
         return InputError(f"{needing} cannot be loaded: {' '.join(str(error).split())[:200]}")
-    return InputError(
-        f"{needing} needs the package {package}: pip install 'urs-inspect[{_EXTRAS[package]}]'"
-    )
+    return InputError(f"{needing} needs the package {package}: {_INSTALLED_BY[package]}")
