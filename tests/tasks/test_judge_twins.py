@@ -93,6 +93,17 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def _few_twins(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+    return twins(tmp_path_factory.mktemp("twins"), logs, n=6)
+
+
+@pytest.fixture
+def few_twins(_few_twins: EvalLog) -> EvalLog:
+    """Twins of six answers of `logs`, for the test to change."""
+    return _few_twins.model_copy(deep=True)
+
+
 def test_the_shift_of_each_kind_is_in_the_header_and_the_log(logs: Path, tmp_path: Path) -> None:
     log = twins(tmp_path, logs, kinds="all", n=14)
     rows = metric_values(log, "intent_judge")
@@ -152,17 +163,11 @@ def shifted(shifts: dict[str, list[float]], doublings: float = 0.1) -> pd.DataFr
     ],
 )
 def test_twins_without_any_shift_show_less_where_they_are_few(
-    logs: Path,
-    tmp_path: Path,
-    number: int,
-    scale: tuple[float, float],
-    high: float,
-    verdict: str,
+    few_twins: EvalLog, number: int, scale: tuple[float, float], high: float, verdict: str
 ) -> None:
-    log = twins(tmp_path, logs, n=6)
-    assert log.eval.metadata is not None
-    log.eval.metadata["scale"] = list(scale)
-    found = twins_of(log, shifted({"padded_double": [0.0] * number}, doublings=1.0))
+    assert few_twins.eval.metadata is not None
+    few_twins.eval.metadata["scale"] = list(scale)
+    found = twins_of(few_twins, shifted({"padded_double": [0.0] * number}, doublings=1.0))
     [kind] = found.kinds
     assert kind.verdict == verdict
     assert kind.shift.high == pytest.approx(high, abs=5e-4, nan_ok=True)
@@ -260,7 +265,7 @@ def test_a_report_names_what_padding_pays_and_corrects_the_lead(logs: Path, tmp_
     assert fact.verdict == "not checked" and str(folder) in fact.command
     assert tells(length_sentence(board.rankings[0]), "lead of ... vanish ... not measured")
 
-    twins(folder, folder, n=40)
+    twins(folder, folder, n=20)
     ranking = make_leaderboard(read_answers([str(folder)], JUDGE_TASKS), rounds=200).rankings[0]
     verdicts = {fact.verdict for fact in ranking.judge_checks if fact.check == "padded"}
     assert verdicts <= {"failed", "unclear"}
@@ -278,14 +283,14 @@ def test_a_judge_that_pays_nothing_passes_and_the_lead_is_kept(logs: Path, tmp_p
     folder.mkdir()
     for file in logs.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
-    twins(folder, folder, paid=0.0, n=40)
+    twins(folder, folder, paid=0.0, n=20)
     ranking = make_leaderboard(read_answers([str(folder)], JUDGE_TASKS), rounds=200).rankings[0]
     checks = [fact for fact in ranking.judge_checks if fact.check == "padded"]
     assert [fact.verdict for fact in checks] == ["passed"] * len(PADDED)
     [lead] = ranking.leads_by_length
     assert lead.verdict == "keeps" and not math.isnan(lead.tipping)
     output = CliRunner().invoke(main, ["judges", str(folder)]).output
-    assert tells(output, "Padding moves mockllm/judge ... 40 answers")
+    assert tells(output, "Padding moves mockllm/judge ... 20 answers")
 
 
 def test_answers_and_twins_without_a_score_are_counted(logs: Path, tmp_path: Path) -> None:
@@ -311,17 +316,16 @@ def test_bad_input_is_refused_before_any_call(
         judge_twins(**{"answers": str(logs), **arguments})
 
 
-def test_logs_without_judged_answers_are_refused(tmp_path: Path, logs: Path) -> None:
-    log = twins(tmp_path, logs, n=6)
+def test_logs_without_judged_answers_are_refused(few_twins: EvalLog, logs: Path) -> None:
     with pytest.raises(InputError, match=r"(?s)none that can be judged again.*are twins"):
-        judge_twins(answers=log.location)
+        judge_twins(answers=few_twins.location)
     with pytest.raises(InputError, match="no twin"):
         judge_twins(answers=str(logs), kinds="wrong_number", n=1, seed=1)
 
 
 # --- answers that other scorers scored ---
 
-QUESTIONS = 12
+QUESTIONS = 4
 SHORT = "An answer is a text that is given to you. It is of use."
 
 
@@ -400,7 +404,7 @@ def test_rated_responses_are_rated_again_by_the_model_under_test(
     )
     assert rated.status == "success"
     script = Script(say)
-    log = run(judge_twins(answers=rated.location), tmp_path, model=script.model("judge"))
+    log = run(judge_twins(answers=rated.location, n=12), tmp_path, model=script.model("judge"))
     values = metric_values(log, "rating_agreement")
     assert values["padded_half"] == values["padded_double"] == 2.0
     found = read_twins(log)
@@ -506,7 +510,7 @@ def test_answers_without_a_text_or_a_number_are_counted(
     second.scores["model_graded_qa"].value = {"a": 1, "b": 0}
     write_eval_log(log, log.location)
     judge_twins(answers=log.location)
-    assert "2 answers of 12" in caplog.text
+    assert f"2 answers of {QUESTIONS}" in caplog.text
 
 
 def test_intents_are_judged_again_in_the_language_of_the_log(tmp_path: Path) -> None:
@@ -618,9 +622,8 @@ def test_a_rubric_that_ratings_were_not_made_by_is_refused(tmp_path: Path) -> No
         judge_twins(answers=log.location)
 
 
-def of_kinds(logs: Path, tmp_path: Path, *, spread: dict[str, int]) -> tuple[Twins, str]:
-    """A log with 40 twins of each kind, that shift by so many points up and down, in words."""
-    log = twins(tmp_path, logs, n=6)
+def of_kinds(log: EvalLog, *, spread: dict[str, int]) -> tuple[Twins, str]:
+    """The log with 40 twins of each kind, that shift by so many points up and down, in words."""
     assert log.eval.metadata is not None
     log.eval.metadata["equal_to_original"] = {"negated/en": 5, "negated/zh": 1, "order/en": 2}
     shifts = {
@@ -630,22 +633,20 @@ def of_kinds(logs: Path, tmp_path: Path, *, spread: dict[str, int]) -> tuple[Twi
     return found, " ".join(twins_section(found).notes)
 
 
-def test_of_several_logs_of_twins_the_one_of_most_answers_is_first(
-    logs: Path, tmp_path: Path
-) -> None:
-    found, _ = of_kinds(logs, tmp_path, spread={"order": 1})
+def test_of_several_logs_of_twins_the_one_of_most_answers_is_first(few_twins: EvalLog) -> None:
+    found, _ = of_kinds(few_twins, spread={"order": 1})
     few = replace(found, answers=3, kinds=())
     sections = twins_sections([few, found])
     assert len(sections) == 2
     assert sections[0].tables[0].data["twins"].tolist() == [40]
 
 
-def test_kinds_without_any_twin_are_counted(logs: Path, tmp_path: Path) -> None:
-    found, words = of_kinds(logs, tmp_path, spread={"order": 0})
+def test_kinds_without_any_twin_are_counted(few_twins: EvalLog) -> None:
+    found, words = of_kinds(few_twins, spread={"order": 0})
     assert [kind.kind for kind in found.kinds] == ["order"]
     assert found.left_out == {"order": 2, "negated": 6}
     assert tells(words, "order 2 ... negated 6")
-    _, words = of_kinds(logs, tmp_path, spread={})
+    _, words = of_kinds(few_twins, spread={})
     assert tells(words, "order 2 ... negated 6")
 
 
