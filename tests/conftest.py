@@ -102,6 +102,16 @@ def _distributions_read_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _logs_without_threads() -> Iterator[None]:
+    """The harness starts twelve threads to compress each sample of a log, which takes ten times as
+    long as to compress a small one.
+    """
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("inspect_ai._util.zipfile._ZSTD_THREADS", 0)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep logs and caches of tests out of the user's."""
