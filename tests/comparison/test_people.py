@@ -78,12 +78,12 @@ def test_labels_turn_an_order_that_the_judge_reversed(tmp_path: Path) -> None:
 
 
 def test_intervals_hold_the_truth_and_differences_too(tmp_path: Path) -> None:
-    """200 studies with 30 labels a model and a judge that is partial to one model."""
+    """100 studies with 30 labels a model and a judge that is partial to one model."""
     # Over many questions of this kind.
     many, _ = truth_and_judge(9, 200_000)
     means = dict(zip(MODELS, many.mean(axis=0), strict=True))
     held = []
-    for seed in range(200):
+    for seed in range(100):
         right, judge = truth_and_judge(seed, 200, bias=(0.0, 0.1, 0.4))
         chosen = np.random.default_rng(seed).choice(200, 30, replace=False)
         people = read(tmp_path, rows_of(right, chosen))
@@ -123,7 +123,7 @@ def test_answers_that_were_labelled_worst_first_make_no_headline(tmp_path: Path)
 
 def test_random_samples_are_rarely_called_unlike(tmp_path: Path) -> None:
     called = []
-    for seed in range(150):
+    for seed in range(75):
         right, judge = truth_and_judge(seed, 200, bias=(0.2, 0.2, 0.2))
         chosen = np.random.default_rng(seed).choice(200, 40, replace=False)
         people = read(tmp_path, rows_of(right, chosen))

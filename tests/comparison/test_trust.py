@@ -300,8 +300,9 @@ def test_a_judge_is_sure_far_from_the_middle_and_where_judges_before_it_agree() 
     assert signs[1] == pytest.approx([0.5, 0.5 - 1 / 6, 0, 0.25, 0.25], abs=1e-5)
 
 
-@pytest.mark.parametrize("by", ["role", "model"])
-@pytest.mark.parametrize("known", [1.0, 0.7, 0.0])
+@pytest.mark.parametrize(
+    ("known", "by"), [(1.0, "role"), (0.7, "role"), (0.0, "role"), (0.7, "model")]
+)
 def test_a_judge_of_right_and_wrong_is_taken_where_its_log_probabilities_are_high(
     tmp_path: Path, known: float, by: str, facts: Callable[..., Any]
 ) -> None:
