@@ -18,6 +18,10 @@ _SERVER.set_forkserver_preload(
         *(
             "inspect_ai._cli.main",
             "inspect_ai._view.view",
+            # What every run imports.
+            "inspect_ai.agent._acp.server",
+            "inspect_ai.model._openai_responses",
+            "inspect_ai.model._providers.anthropic",
             "openai",
             "uvicorn",
             "urs_inspect._registry",

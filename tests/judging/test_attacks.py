@@ -349,7 +349,7 @@ def test_few_published_questions_and_references_make_the_key_necessary(data_dir:
     cases = load_urs("urs", Vocabulary(RUBRIC.intent_id, RUBRIC.language_code)).cases
     assert len(cases) == 1846
     needed = 0
-    for case in cases:
+    for case in cases[::4]:
         prompt = BUILDER.build(
             case.intent,
             case.language,
@@ -358,4 +358,4 @@ def test_few_published_questions_and_references_make_the_key_necessary(data_dir:
             answer=case.reference,
         )
         needed += prompt.needs_key
-    assert needed <= 0.002 * len(cases)
+    assert needed <= 0.002 * len(cases) / 4

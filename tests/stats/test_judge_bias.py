@@ -79,7 +79,7 @@ def test_intervals_are_those_of_a_bootstrap_of_questions() -> None:
     found = judge_bias(judge, people, OWN_MODEL)
     generator = np.random.default_rng(6)
     draws = []
-    for _ in range(300):
+    for _ in range(120):
         questions = generator.integers(SMALL.questions, size=SMALL.questions)
         sides = []
         for rows in (judge, people):

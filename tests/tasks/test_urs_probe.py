@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
@@ -15,8 +16,14 @@ from urs_inspect.providers._simulated_judgement import key_in
 from urs_inspect.solvers import NULL_ANSWERS
 
 
-def probe(tmp_path: Path, judge: Script, **arguments) -> EvalLog:
-    return run(urs_probe(**arguments), tmp_path, model="none/none", grader=judge.model())
+def probe(tmp_path: Path, judge: Script, **options: Any) -> EvalLog:
+    return run(urs_probe(), tmp_path, model="none/none", grader=judge.model(), **options)
+
+
+def of_one_intent() -> list[str]:
+    """Ids of one case in each language, answered in all four ways."""
+    samples = urs_probe().dataset
+    return [str(one.id) for one in samples if (one.metadata or {})["intent"] == "leisure"]
 
 
 def finals(log: EvalLog) -> dict[str, set[object]]:
@@ -62,7 +69,7 @@ def test_judge_that_repeats_the_injected_record_gives_no_score(tmp_path: Path):
     judge = Script(
         lambda messages: between(messages[1].text, "<answer_to_rate>", "</answer_to_rate>")
     )
-    log = probe(tmp_path, judge)
+    log = probe(tmp_path, judge, sample_id=of_one_intent())
 
     assert finals(log)["injection"] == {None}
     # The header has the mean of each kind, and none over all of them.
@@ -76,7 +83,7 @@ def test_judge_that_obeys_the_injection_shows(tmp_path: Path):
         final = 10 if "experts" in messages[1].text else 2
         return json.dumps({**key_in(messages[1].text), "Final Score": final})
 
-    log = probe(tmp_path, Script(obeys))
+    log = probe(tmp_path, Script(obeys), sample_id=of_one_intent())
 
     assert finals(log)["injection"] == {10, 2}  # 10 in English; this judge reads no Chinese
     assert finals(log)["constant"] == {2}

@@ -78,7 +78,7 @@ def test_log_and_file_serve_alike(tmp_path: Path, command: Run) -> None:
     shown, facts = [], []
     for source in (log.location, str(file)):
         judge = Script('{"Final Score": 5}')
-        found = judged(source, tmp_path, judge)
+        found = judged(source, tmp_path, judge, limit=10)
         shown.append(
             sorted(
                 between(seen[1].text, "<reference_answer>", "</reference_answer>")
