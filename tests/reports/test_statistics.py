@@ -26,6 +26,7 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._leaderboard import Ranking, make_leaderboard
+from urs_inspect.reports.numbers._scores import ALL, compare_models, order_models, score_table
 from urs_inspect.reports.numbers._traffic import TrafficMix
 from urs_inspect.reports.words._first_screen import ranking_notes
 from urs_inspect.rubrics import Rubric, load_rubric
@@ -466,16 +467,22 @@ def of_users(seed: int, named: bool) -> Answers:
     return found
 
 
-def significant(found: Answers, **options: Any) -> bool:
-    ranking = make_leaderboard(found, rounds=100, **options).rankings[0]
-    return bool(ranking.leads)
+def significant(found: Answers) -> bool:
+    """Whether the difference is, by the test of a report."""
+    scores = order_models(score_table(found.table, ("a", "b")))
+    tested, _ = compare_models(scores, {ALL: np.arange(96)}, Resampling(100, 0.95, 0))
+    return tested[ALL][0].significant
 
 
 def test_questions_of_one_user_are_one_cluster_in_means_and_tests_of_a_report() -> None:
     seeds = range(24)
-    unnamed = sum(significant(of_users(seed, named=False)) for seed in seeds)
-    named = sum(significant(of_users(seed, named=True)) for seed in seeds)
-    assert unnamed >= 7 and named <= 3  # of 24; 10 and 1 to be expected
+    unnamed = [significant(of_users(seed, named=False)) for seed in seeds]
+    named = [significant(of_users(seed, named=True)) for seed in seeds]
+    assert sum(unnamed) >= 7 and sum(named) <= 3  # of 24; 10 and 1 to be expected
+    # A report has the same tests.
+    false = unnamed.index(True)
+    assert ranking_of(of_users(false, named=False)).leads
+    assert bool(ranking_of(of_users(false, named=True)).leads) == named[false]
     ranking = ranking_of(of_users(0, named=True))
     [pair] = ranking.comparisons["all"]
     assert {
