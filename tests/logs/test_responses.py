@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inspect_ai._util.json import JsonChange
+from inspect_ai.event import StoreEvent
 from inspect_ai.log import EvalError, EvalSample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, Logprob, Logprobs
 
@@ -12,7 +14,7 @@ from tests.reports.mad_logs import answered, write_answer_log
 from tests.telling import Telling
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._pools import Instruction
-from urs_inspect.logs._responses import read_pool
+from urs_inspect.logs._responses import read_pool, store_of
 
 ERROR = EvalError(message="gone", traceback="", traceback_ansi="")
 
@@ -75,6 +77,19 @@ def test_answers_of_a_competition_that_were_asked_for_during_the_run_count(tmp_p
     assert pool.responses == {"p/a": {"x": "one"}, "p/c": {"x": "three"}}
     assert pool.probabilities == {"p/a": {}, "p/c": {"x": [-0.5, -1.0]}}
     assert [item.id for item in pool.instructions] == ["x"]
+
+
+def test_answers_count_that_a_retry_found_in_the_buffer_of_a_killed_run(tmp_path: Path) -> None:
+    """The harness keeps no store there, but events, whose long texts are attachments."""
+    long = "A long answer. " * 40
+    replies = {name: {"text": f"attachment://{name}", "stop_reason": "stop"} for name in "ab"}
+    change = JsonChange(op="add", path="/responses", value=replies)
+    found = answered("x", "all of them", metadata={"phase": "answer"}, store={})
+    found.events = [StoreEvent(changes=[change])]
+    found.attachments = {"a": f"{long}one", "b": f"{long}other"}
+    assert store_of(found)["responses"]["a"]["text"] == f"{long}one"
+    pool = read_pool([log(tmp_path / "mad.eval", "none/none", found)])
+    assert pool.responses == {"a": {"x": f"{long}one"}, "b": {"x": f"{long}other"}}
 
 
 def test_log_probabilities_of_a_log_are_read(tmp_path: Path) -> None:

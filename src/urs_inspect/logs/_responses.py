@@ -1,13 +1,20 @@
 """Answers in logs: those of several models as a pool, those of one as references."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from logging import getLogger
 from pathlib import Path
 from typing import Any
 
-from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
+from inspect_ai.log import (
+    EvalLog,
+    EvalSample,
+    EvalSampleSummary,
+    read_eval_log_sample,
+    resolve_sample_attachments,
+)
+from inspect_ai.util import store_from_events
 
 from urs_inspect._util import InputError, choices, naming
 from urs_inspect.annotation._campaign import LOG_SUFFIXES
@@ -196,12 +203,26 @@ def _add_instruction(reading: _Reading, sample: EvalSample, file: str) -> None:
         )
 
 
+def store_of(sample: EvalSample) -> Mapping[str, Any]:
+    """The store of a sample with its events.
+
+    Where a retry found the sample of a killed run in the harness's buffer, it has no store, but
+    events that tell what was put there.
+    """
+    if sample.store:
+        return sample.store
+    resolved = resolve_sample_attachments(sample, "full")
+    return dict(store_from_events(list(resolved.events)).items())
+
+
 def _answers(sample: EvalSample, log: EvalLog) -> dict[str, tuple[str, list[float]]]:
     """Answers by model, with log probabilities of tokens.
 
     None where a run ended before the model had answered.
     """
-    stored = sample.store or {}
+    stored: Mapping[str, Any] = sample.store or {}
+    if not stored and (sample.metadata or {}).get("phase") == ANSWER:
+        stored = store_of(read_eval_log_sample(log.location, sample.id, sample.epoch))
     replies: dict[str, dict[str, Any]] = stored.get(RESPONSES, {})
     if replies:
         answers = {}

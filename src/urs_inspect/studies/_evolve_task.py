@@ -22,6 +22,7 @@ from urs_inspect.discrepancy._pools import (
     load_seeds,
     write_pool_file,
 )
+from urs_inspect.logs._responses import store_of
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.solvers._role_models import models_with, roles_known
 from urs_inspect.studies._evolution import EVOLUTION, evolution_intent
@@ -122,7 +123,7 @@ class EvolutionSource(SampleSource):
 
 def _item(sample: EvalSample) -> PoolItem | None:
     """The instruction that a sample gave, if it gave one."""
-    record = (sample.store or {}).get(EVOLUTION)
+    record = store_of(sample).get(EVOLUTION)
     if sample.error is not None or not record or not record["usable"]:
         return None
     facts = sample.metadata

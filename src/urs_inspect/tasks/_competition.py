@@ -50,7 +50,7 @@ from urs_inspect.discrepancy._similarity import Similarity
 from urs_inspect.discrepancy._vectors import Mask, Pair
 from urs_inspect.judging._prompts import comparison_scenarios
 from urs_inspect.logs._comparisons import Comparison
-from urs_inspect.logs._responses import ANSWER, COMPARE, read_pool
+from urs_inspect.logs._responses import ANSWER, COMPARE, read_pool, store_of
 from urs_inspect.logs._scores import value_of
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.solvers._contest import RESPONSES, has_contestants
@@ -487,7 +487,7 @@ class Competition(SampleSource):
         return None
 
     def _note_answers(self, sample: EvalSample) -> None:
-        replies: dict[str, dict[str, Any]] = (sample.store or {}).get(RESPONSES, {})
+        replies: dict[str, dict[str, Any]] = store_of(sample).get(RESPONSES, {})
         for name, reply in replies.items():
             texts = self._responses.setdefault(name, {})
             if not reply.get("error"):
