@@ -157,6 +157,14 @@ def test_of_the_same_cell_the_later_log_counts() -> None:
     assert len(joined.judgements) == 4
 
 
+def test_cases_that_only_a_replaced_log_has_do_not_count() -> None:
+    one = grid_log({("e", "s", "m"): [5, 6, 7, 8]}, clusters={"c0": "ann"})
+    other = grid_log({("e", "s", "m"): [4, 4]}, log="two.eval")
+    [joined] = grids_of([one, other])
+    assert joined.scores.values.tolist() == [[[[4]]], [[[4]]]]
+    assert rows_of(mean_table(joined, HOW))[0].mean.n == 2
+
+
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
@@ -791,3 +799,11 @@ def test_other_logs_alone_are_an_error_with_reasons(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no finished log.*urs_crossval") as caught:
         report_crossval([str(tmp_path)])
     assert tells(caught.value, f"inspect eval urs_inspect/urs_crossval ... answers={tmp_path}")
+
+
+def test_a_log_without_samples_is_left_out(tmp_path: Path, places: dict[str, Any]) -> None:
+    log = crossval(tmp_path, places, {"C": Script([final(7)] * 4)}, {"cases": 2, "folds": 2})
+    empty = read_log(log.location).model_copy(update={"samples": []})
+    write_eval_log(empty, tmp_path / "empty.eval")
+    with pytest.raises(InputError, match=r"empty\.eval was left out: it has no samples"):
+        report_crossval([str(tmp_path / "empty.eval")])

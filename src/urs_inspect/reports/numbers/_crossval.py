@@ -161,10 +161,14 @@ def read_grid_logs(logs: Iterable[EvalLog], skipped: list[str]) -> list[GridLog]
     """Read logs of `urs_crossval`; `skipped` gets a sentence on each that is damaged."""
     read = []
     for log in logs:
+        name = short_name(log.location)
         try:
-            read.append(read_grid_log(log))
+            one = read_grid_log(log)
+            if one.judgements.empty:
+                skipped.append(f"{name} was left out: it has no samples.")
+            else:
+                read.append(one)
         except Exception as error:  # a damaged file may raise anything
-            name = short_name(log.location)
             reason = f"{type(error).__name__}: {error}"
             skipped.append(f"{name} was left out: it cannot be read: {reason}.")
     return read
@@ -252,6 +256,7 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
     evaluators, sources, models = (_joined(logs, axis) for axis in range(3))
     axes = (evaluators, sources, _best_first(judgements, models))
     clusters = _clusters(table)
+    clusters = clusters[clusters.index.isin(judgements["case"])]
     return Grid(
         logs,
         judgements,
