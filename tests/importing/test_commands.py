@@ -219,6 +219,14 @@ def test_bad_scores_are_counted(
     assert tells(refused("import", "verdicts", file, "-o", tmp_path / "out"), told)
 
 
+@pytest.mark.parametrize("output", ["out", "out.eval"])
+def test_a_file_without_any_score_is_refused(refused: Said, tmp_path: Path, output: str) -> None:
+    file = write_rows(tmp_path / "scores.json", score(0, "a", "j", ""), score(1, "a", "j", None))
+    told = refused("import", "verdicts", file, "-o", str(tmp_path / output))
+    assert tells(told, "no score of a judge in ... scores.json")
+    assert not (tmp_path / output).exists()
+
+
 def test_both_orders_of_a_pair_are_kept(run: Run, tmp_path: Path) -> None:
     rows = [
         verdict(0, "x", "y", "model_a"),

@@ -8,7 +8,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalMetric, EvalResults, EvalSample, EvalScore
 from inspect_ai.scorer import Score
 
-from urs_inspect._util import choices, counted, write_new_file
+from urs_inspect._util import InputError, choices, counted, write_new_file
 from urs_inspect.datasets._rows import Fields, shown
 from urs_inspect.importing._answers import (
     ImportedAnswer,
@@ -47,6 +47,8 @@ def write_scores(
     of_all(files, lambda file: read_scores_file(file, judges, label, known, read, notes))
     ids = sample_ids([answer for answer, _ in read.values()], notes)
     scores = {key: score for key, score in read.items() if key[-1] != label}
+    if not scores:
+        raise InputError(f"no score of a judge in {choices(str(file.path) for file in files)}")
     labels = [
         (ids[asked], model, value)
         for (asked, model, judge), (_, value) in read.items()
