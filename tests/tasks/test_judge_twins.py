@@ -590,12 +590,15 @@ def test_a_file_that_was_edited_since_is_refused(
     with pytest.raises(InputError, match=rf"^answers: [^\n]*{name}[^\n]*{known[:8]}[^\n]*$"):
         judge_twins(answers=ruled.location)
 
-    del ruled.eval.metadata["rubric_sha256"]
+    ruled.eval.metadata["rubric_sha256"] = None
+    for sample in ruled.samples or []:
+        for score in (sample.scores or {}).values():
+            (score.metadata or {}).pop("prompt_sha256", None)
     write_eval_log(ruled, ruled.location)
     assert judge_twins(answers=ruled.location).dataset  # older logs have no hash
 
 
-def test_the_rubric_of_the_run_does_not_count_for_answers_that_were_scored_again(
+def test_prompts_of_answers_that_were_scored_again_count_not_the_rubric_of_the_run(
     ruled: EvalLog, tmp_path: Path
 ) -> None:
     assert ruled.eval.metadata is not None
@@ -603,6 +606,9 @@ def test_the_rubric_of_the_run_does_not_count_for_answers_that_were_scored_again
     ruled.eval.task_args["rubric"] = None  # scored again with another rubric than the run had
     write_eval_log(ruled, ruled.location)
     assert judge_twins(answers=ruled.location).dataset
+    (tmp_path / "home" / "frame.jinja").write_text(FRAME.replace("First", "Last"), "utf-8")
+    with pytest.raises(InputError, match=r"^answers: .*frame\.jinja"):
+        judge_twins(answers=ruled.location)
 
 
 def test_a_rubric_that_ratings_were_not_made_by_is_refused(tmp_path: Path) -> None:
@@ -631,6 +637,12 @@ def of_kinds(log: EvalLog, *, spread: dict[str, int]) -> tuple[Twins, str]:
     }
     found = twins_of(log, shifted(shifts))
     return found, " ".join(twins_section(found).notes)
+
+
+def test_a_long_prompt_of_a_scorer_without_blanks_is_cut(few_twins: EvalLog) -> None:
+    found = twins_of(few_twins, shifted({"order": [0.0]}))
+    long = replace(found, judged_by=f"my_scorer(instructions='{'指' * 200}')")
+    assert tells(twins_section(long).notes, "by my_scorer(instructions='指指 ... 指... Log:")
 
 
 def test_of_several_logs_of_twins_the_one_of_most_answers_is_first(few_twins: EvalLog) -> None:

@@ -25,6 +25,8 @@ from urs_inspect._arguments import (
     required,
 )
 from urs_inspect._util import InputError, choices, counted
+from urs_inspect.judging import PromptBuilder
+from urs_inspect.judging._scores import last_score
 from urs_inspect.judging._twins import Kind, Original, chosen_kinds, make_twin
 from urs_inspect.logs._files import short_name
 from urs_inspect.logs._judged import (
@@ -34,7 +36,7 @@ from urs_inspect.logs._judged import (
     Judging,
     read_judged_answers,
 )
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric, load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, rating_agreement
 from urs_inspect.scorers._rating_agreement import RATING
 from urs_inspect.scorers._twins import (
@@ -54,6 +56,7 @@ from urs_inspect.solvers._answers import ANSWER, recorded_answer
 from urs_inspect.solvers._give_rating import load_named_rubric, scale_of
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.solvers._role_models import GRADER, models_with, roles_known
+from urs_inspect.stats._power import FEWEST
 from urs_inspect.tasks._urs_cases import rubric_facts
 from urs_inspect.tasks._viewer import twins_viewer
 
@@ -61,6 +64,8 @@ logger = getLogger(__name__)
 
 JUDGE_TWINS_VERSION = "4-D"
 """The number changes when twins or prompts do, the letter when arguments do."""
+_FILES = ("rubric", "prompt")
+"""Arguments of a scorer, and of a run, that name a file of the judge's prompt."""
 _DRAWS = 3
 """How often an answer is drawn at most."""
 _LONGER = 1.25
@@ -149,6 +154,7 @@ def _by_intents(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     options = found[0].judging.options
     loaded = load_rubric(options.get("rubric"), options.get("prompt"))
     _refuse_other_rubrics(found, loaded.sha256)
+    _refuse_other_prompts(found, loaded)
     judge = intent_judge(**options, structured=structured)
     return _Run(
         sample=lambda answer, text, id: _recorded(answer, text, id, answer.sample.metadata),
@@ -207,17 +213,39 @@ def _by_rating(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
 def _refuse_other_rubrics(found: Sequence[JudgedAnswer], sha256: str) -> None:
     """Raise if the log of an answer names another rubric, by its hash."""
     options = found[0].judging.options
-    files = {name: options.get(name) for name in ("rubric", "prompt")}
     for answer in found:
         log = answer.log
-        before = (log.eval.metadata or {}).get("rubric_sha256", sha256)
-        is_scored_again = any(log.eval.task_args.get(name) != files[name] for name in files)
-        if before != sha256 and not is_scored_again:
-            named = choices(filter(None, files.values())) or "the built-in rubric"
-            raise InputError(
-                f"answers: {named} (sha256 {sha256[:8]}) is not what {short_name(log.location)} was"
-                f" judged by (sha256 {before[:8]}); twins must be judged as their answers were"
-            )
+        before = (log.eval.metadata or {}).get("rubric_sha256")
+        if all(log.eval.task_args.get(name) == options.get(name) for name in _FILES):
+            _refuse_other(answer, before, sha256)  # else it was scored again with other files
+
+
+def _refuse_other_prompts(found: Sequence[JudgedAnswer], rubric: Rubric) -> None:
+    """Raise if the judge's prompt is not that of an answer, by its hash without the case."""
+    builder = PromptBuilder(rubric)
+    for answer in found:
+        score = last_score(answer.sample, INTENT_JUDGE)
+        facts = answer.sample.metadata
+        language = answer.judging.options.get("judge_language") or facts["language"]
+        prompt = builder.build(
+            rubric.intent_id(facts["intent"]),
+            rubric.language_code(language),
+            question="",
+            reference="",
+            answer="",
+        )
+        before = (score.metadata or {}).get("prompt_sha256") if score else None
+        _refuse_other(answer, before, prompt.sha256)
+
+
+def _refuse_other(answer: JudgedAnswer, before: str | None, now: str) -> None:
+    if before and before != now:
+        options = answer.judging.options
+        named = choices(filter(None, map(options.get, _FILES))) or "the built-in rubric"
+        raise InputError(
+            f"answers: {named} (sha256 {now[:8]}) is not what {short_name(answer.log.location)} was"
+            f" judged by (sha256 {before[:8]}); twins must be judged as their answers were"
+        )
 
 
 def _rated(answer: JudgedAnswer, text: str, id: str) -> Sample:
@@ -341,3 +369,6 @@ def _announce(
         f" {counted(len(samples) - made[ORIGINAL], 'twin')}:"
         f" {counted(len(samples), 'judge call')} in each epoch, by {scorer}"
     )
+    few = [f"{kind.name} ({made[kind.name]})" for kind in kinds if made[kind.name] < FEWEST]
+    if few:
+        logger.warning(f"judge_twins: too few twins for an interval: {choices(few)}")

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from textwrap import shorten
 
 import pandas as pd
 
@@ -79,7 +78,9 @@ def twins_section(twins: Twins) -> Section:
             f" {left_out}."
         )
     low, high = twins.scale
-    scorer = shorten(twins.judged_by, _LONGEST, placeholder="...")
+    scorer = twins.judged_by
+    if len(scorer) > _LONGEST:  # its arguments may hold a whole prompt, in any language
+        scorer = f"{scorer[: _LONGEST - 3]}..."
     log = short_name(twins.log.location)
     notes.append(f"Scores: {low:g} to {high:g}, by {scorer}. Log: {log}.")
     title = f"Twins of answers before {listed(twins.judges)}"
