@@ -475,7 +475,8 @@ class JudgedRuns:
     logs: frozenset[str]
     scores: Scores
     others: Mapping[str, Sequence[str]]  # model -> logs of other runs of it, which do not count
-    copies: Mapping[str, int]  # model -> cases where its answer is its reference; they do not count
+    # model -> its answers that are their references, which do not count, of how many
+    copies: Mapping[str, tuple[int, int]]
 
     @property
     def judge_is_tested(self) -> bool:
@@ -517,10 +518,18 @@ def read_judged_runs(answers: Answers) -> list[JudgedRuns]:
             frozenset(table["log"]),
             _scores(counted, axes, _clusters(counted)),
             {str(model): list(map(short_name, logs)) for model, logs in others.items()},
-            _copies(kept),
+            _copied_answers(kept),
         )
         runs.append(judged)
     return runs
+
+
+def _copied_answers(judgements: pd.DataFrame) -> dict[str, tuple[int, int]]:
+    answers = judgements.drop_duplicates(["model", "case", "epoch"])
+    counts = answers.groupby("model", sort=False)["copy"].agg(["sum", "size"])
+    return {
+        str(model): (int(copied), int(of)) for model, copied, of in counts.itertuples() if copied
+    }
 
 
 def _counted(judgements: pd.DataFrame) -> pd.DataFrame:
@@ -545,6 +554,7 @@ def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
     judgements = pd.DataFrame(
         {
             "case": rows["question"],
+            "epoch": rows["epoch"],
             CLUSTER: rows[CLUSTER],
             "log": log,
             "run": spec.eval_id,

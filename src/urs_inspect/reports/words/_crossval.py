@@ -318,8 +318,12 @@ def runs_notes(runs: JudgedRuns) -> list[str]:
             f"{', '.join(logs)} of {model}: other answers than those that more judges have judged;"
             " skipped."
         )
-    copies = _about_copies(runs.copies, runs.scores)
-    return [*notes, *copies, *_about_clusters(runs.scores)]
+    for model, (copied, answers) in runs.copies.items():
+        notes.append(
+            f"{copied} of {answers} answers of {model} are word for word its references: their"
+            " judgements are excluded, because a text would be compared with itself."
+        )
+    return [*notes, *_about_clusters(runs.scores)]
 
 
 def _about_copies(copies: Mapping[str, int], scores: Scores) -> list[str]:
