@@ -167,6 +167,16 @@ def test_a_lab_stands_before_models_of_verdicts_as_of_answers(run: Run, tmp_path
     assert (read.ballot.model_a, read.ballot.model_b, read.outcome) == ("other/y", "own/x", 0.0)
 
 
+def test_a_judge_may_be_called_lab(run: Run, tmp_path: Path) -> None:
+    rows = [{"question": "Ask", "model": "a", "lab": 4}]
+    file = write_rows(tmp_path / "scores.json", *rows)
+    columns = ("--columns", "{judges: [lab]}")
+    run("import", "verdicts", file, *columns, "-o", str(tmp_path / "out"))
+    log = only_log(tmp_path / "out")
+    assert log.eval.model == "a"
+    assert [list(sample.scores or {}) for sample in log.samples or []] == [["lab"]]
+
+
 def test_copies_and_empty_answers_are_said_once(said: Said, tmp_path: Path) -> None:
     rows = [*ANSWERS, ANSWERS[0], ANSWERS[1], answer("lab/a", 5, output="")]
     file = write_rows(tmp_path / "a.json", *rows)

@@ -40,6 +40,8 @@ KEPT = ("intent", "language", "scenario", "category", "group")
 """Columns about a question that samples keep, for scorers, reports and `mad`."""
 LAB = "lab"
 """Stands before models without a slash; no column holds it."""
+_LAB_OF_ALL = "--set lab"
+"""Where fields have it, as a judge may have a column `lab`."""
 VALUES = (*ALIASES, *KEPT, LAB)
 """What may be the same for all rows of files."""
 _ANY_NAME = re.compile("")
@@ -88,8 +90,9 @@ class ImportedFile:
         for row in self.rows:
             fields = Fields(row)
             read = {what: row.values.get(column) for what, column in self.names.items()}
-            missing = dict.fromkeys([*self.aliases, LAB])
-            fields.read_as({**row.values, **missing, **read, **self.common}, self.names)
+            missing = dict.fromkeys(self.aliases)
+            common = {**self.common, _LAB_OF_ALL: self.common.get(LAB)}
+            fields.read_as({**row.values, **missing, **read, **common}, self.names)
             one = build(fields)
             if fields.faults:
                 faulty.append(FaultyRow(row, fields.faults))
@@ -165,7 +168,7 @@ def of_all(files: Iterable[_From], read: Callable[[_From], list[_Read]]) -> list
 def needed_model(fields: Fields, what: str) -> str:
     """The name of a model, with the lab of all rows if it has none of its own."""
     model = needed_text(fields, what).strip()
-    lab = fields.name(LAB)
+    lab = fields.name(_LAB_OF_ALL)
     if lab and "/" not in model:
         return f"{lab}/{model}"
     return model
