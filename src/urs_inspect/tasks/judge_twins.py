@@ -36,7 +36,7 @@ from urs_inspect.logs._judged import (
     Judging,
     read_judged_answers,
 )
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric, load_rubric
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, rating_agreement
 from urs_inspect.scorers._rating_agreement import RATING
 from urs_inspect.scorers._twins import (
@@ -56,7 +56,6 @@ from urs_inspect.solvers._answers import ANSWER, recorded_answer
 from urs_inspect.solvers._give_rating import load_named_rubric, scale_of
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.solvers._role_models import GRADER, models_with, roles_known
-from urs_inspect.stats._power import FEWEST
 from urs_inspect.tasks._urs_cases import rubric_facts
 from urs_inspect.tasks._viewer import twins_viewer
 
@@ -64,8 +63,6 @@ logger = getLogger(__name__)
 
 JUDGE_TWINS_VERSION = "4-D"
 """The number changes when twins or prompts do, the letter when arguments do."""
-_FILES = ("rubric", "prompt")
-"""Arguments of a scorer, and of a run, that name a file of the judge's prompt."""
 _DRAWS = 3
 """How often an answer is drawn at most."""
 _LONGER = 1.25
@@ -153,8 +150,15 @@ def _by_intents(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     """Judged by the criteria of their intents, as by the task `urs`."""
     options = found[0].judging.options
     loaded = load_rubric(options.get("rubric"), options.get("prompt"))
-    _refuse_other_rubrics(found, loaded.sha256)
-    _refuse_other_prompts(found, loaded)
+    builder = PromptBuilder(loaded)
+    for answer in found:
+        facts = answer.sample.metadata
+        intent = loaded.intent_id(facts["intent"])
+        language = loaded.language_code(options.get("judge_language") or facts["language"])
+        prompt = builder.build(intent, language, question="", reference="", answer="")
+        judged = last_score(answer.sample, INTENT_JUDGE)
+        if judged and judged.metadata:
+            _refuse_other(answer, judged.metadata.get("prompt_sha256"), prompt.sha256)
     judge = intent_judge(**options, structured=structured)
     return _Run(
         sample=lambda answer, text, id: _recorded(answer, text, id, answer.sample.metadata),
@@ -195,7 +199,9 @@ def _by_rating(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     options = {"lowest": 1, "highest": 5, "rubric": None, **found[0].judging.options}
     loaded = load_named_rubric(options["rubric"])
     if loaded is not None:
-        _refuse_other_rubrics(found, loaded.sha256)
+        for answer in found:
+            about = answer.log.eval.metadata or {}
+            _refuse_other(answer, about.get("rubric_sha256"), loaded.sha256)
     return _Run(
         sample=_rated,
         column=f"{RATING_AGREEMENT}.{RATING}",
@@ -210,41 +216,15 @@ def _by_rating(found: Sequence[JudgedAnswer], structured: Structured) -> _Run:
     )
 
 
-def _refuse_other_rubrics(found: Sequence[JudgedAnswer], sha256: str) -> None:
-    """Raise if the log of an answer names another rubric, by its hash."""
-    options = found[0].judging.options
-    for answer in found:
-        log = answer.log
-        before = (log.eval.metadata or {}).get("rubric_sha256")
-        if all(log.eval.task_args.get(name) == options.get(name) for name in _FILES):
-            _refuse_other(answer, before, sha256)  # else it was scored again with other files
-
-
-def _refuse_other_prompts(found: Sequence[JudgedAnswer], rubric: Rubric) -> None:
-    """Raise if the judge's prompt is not that of an answer, by its hash without the case."""
-    builder = PromptBuilder(rubric)
-    for answer in found:
-        score = last_score(answer.sample, INTENT_JUDGE)
-        facts = answer.sample.metadata
-        language = answer.judging.options.get("judge_language") or facts["language"]
-        prompt = builder.build(
-            rubric.intent_id(facts["intent"]),
-            rubric.language_code(language),
-            question="",
-            reference="",
-            answer="",
-        )
-        before = (score.metadata or {}).get("prompt_sha256") if score else None
-        _refuse_other(answer, before, prompt.sha256)
-
-
 def _refuse_other(answer: JudgedAnswer, before: str | None, now: str) -> None:
+    """Raise if an answer was judged by another text than now, by the hashes of both."""
     if before and before != now:
         options = answer.judging.options
-        named = choices(filter(None, map(options.get, _FILES))) or "the built-in rubric"
+        files = [options[name] for name in ("rubric", "prompt") if options.get(name)]
         raise InputError(
-            f"answers: {named} (sha256 {now[:8]}) is not what {short_name(answer.log.location)} was"
-            f" judged by (sha256 {before[:8]}); twins must be judged as their answers were"
+            f"answers: {choices(files) or 'the built-in rubric'} (sha256 {now[:8]}) is not what"
+            f" {short_name(answer.log.location)} was judged by (sha256 {before[:8]}); twins must be"
+            " judged as their answers were"
         )
 
 
@@ -369,6 +349,3 @@ def _announce(
         f" {counted(len(samples) - made[ORIGINAL], 'twin')}:"
         f" {counted(len(samples), 'judge call')} in each epoch, by {scorer}"
     )
-    few = [f"{kind.name} ({made[kind.name]})" for kind in kinds if made[kind.name] < FEWEST]
-    if few:
-        logger.warning(f"judge_twins: too few twins for an interval: {choices(few)}")
