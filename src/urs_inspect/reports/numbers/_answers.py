@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from inspect_ai.log import EvalLog, EvalSampleSummary
+from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelConfig
 from inspect_ai.scorer import Score
 
@@ -31,6 +31,7 @@ from urs_inspect.logs._files import (
 from urs_inspect.logs._naming import (
     model_names,
     model_settings,
+    public,
     sounds_secret,
     with_whole_characters,
 )
@@ -87,12 +88,10 @@ class Run:
     prompts: str  # as in `Conditions`
     package: str  # version of inspect-ai
     samples: int
-    options: Mapping[str, str] = field(
-        default_factory=dict
-    )  # arguments of its task, as the command line takes them
-    languages: Mapping[str, str] = field(
-        default_factory=dict
-    )  # code -> name in the rubric of the run
+    # arguments of its task, as the command line takes them
+    options: Mapping[str, str] = field(default_factory=dict)
+    # code -> name in the log, as of a run with any rubric
+    languages: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -304,10 +303,7 @@ def _references(metadata: Mapping[str, Any]) -> str:
 def _run(read: JudgedLog, model: str) -> Run:
     spec = read.log.eval
     facts = spec.metadata or {}
-    options = {}
-    for name, value in spec.task_args_passed.items():
-        if value is not None and not sounds_secret(name):
-            options[name] = _shown(value)
+    languages = facts.get("languages")
     return Run(
         log=short_name(read.file),
         model=model,
@@ -319,17 +315,9 @@ def _run(read: JudgedLog, model: str) -> Run:
         prompts=read.conditions.prompts,
         package=spec.packages.get("inspect_ai", ""),
         samples=len(read.table),
-        options=options,
-        languages=_languages(facts),
+        options={name: _shown(value) for name, value in public(spec.task_args_passed).items()},
+        languages=languages if isinstance(languages, dict) else {},
     )
-
-
-def _languages(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Names of languages by code, as the log of a run with any rubric has them."""
-    names = metadata.get("languages")
-    if isinstance(names, dict):
-        return names
-    return {}
 
 
 # --- samples ---
@@ -344,22 +332,41 @@ def answer_rows(log: EvalLog, answers: Sequence[ScoredAnswer]) -> list[Row]:
 
 def _answer_row(answer: ScoredAnswer, own: Usage, judging: Usage) -> Row:
     sample = answer.sample
-    score = None
+    about = {key: str(fact) for key, fact in (sample.metadata or {}).items() if fact is not None}
+    intent = about.get("intent", "unknown")
     facts: Mapping[str, Any] = {}
+    outcome = NOT_JUDGED
+    values: dict[str, float] = {}
     if answer.scores:
         score = answer.scores[-1]
         facts = score.metadata or {}
-    not_shown = facts.get(NOT_SHOWN)
+        outcome = str(facts.get("outcome", "unknown"))
+        values = as_numbers(score.value)
     error = ""
     if sample.error is not None:
         error = str(sample.error) or "unknown error"
+        outcome = ERROR
+        values = {}
+    # An answer may be cut off even if it was not judged.
+    cut_off = facts.get("outcome") in CUT_OFF
+    stop_reason = facts.get("answer_stop_reason")
+    if stop_reason is not None:
+        cut_off = stop_reason in STOPPED_AT_LIMIT
+    not_shown = facts.get(NOT_SHOWN)
     numbers = as_numbers({"length": facts.get("answer_length"), "seconds": sample.working_time})
     return {
-        **_question_columns(sample),
-        **_score_columns(None if error else score),
+        "question": str(sample.id),
+        "epoch": sample.epoch,
+        "intent": intent,
+        "group": about.get("intent_group", intent),
+        "language": about.get("language", "unknown"),
+        "country": about.get("country", "").strip(),
+        CLUSTER: about.get(CLUSTER, "").strip(),
+        "final": values.pop(FINAL, math.nan),
+        **{CRITERION + key: value for key, value in values.items()},
         "not_shown": named_kinds(not_shown) if not_shown else "",
-        "outcome": _outcome(score, error),
-        "cut_off": _cut_off(facts),
+        "outcome": outcome,
+        "cut_off": cut_off,
         **_judge_columns(facts, answer),
         "answer_length": numbers["length"],
         "answer_digest": _answer_digest(answer.summarized, numbers["length"]),
@@ -372,47 +379,6 @@ def _answer_row(answer: ScoredAnswer, own: Usage, judging: Usage) -> Row:
         "seconds": numbers["seconds"],
         "error": error,
     }
-
-
-def _question_columns(sample: EvalSampleSummary) -> Row:
-    intent = _metadata(sample, "intent", "unknown")
-    return {
-        "question": str(sample.id),
-        "epoch": sample.epoch,
-        "intent": intent,
-        "group": _metadata(sample, "intent_group", intent),
-        "language": _metadata(sample, "language", "unknown"),
-        "country": _metadata(sample, "country", "").strip(),
-        CLUSTER: _metadata(sample, CLUSTER, "").strip(),
-    }
-
-
-def _score_columns(score: Score | None) -> Row:
-    """The final score and those of criteria; a failed sample has none."""
-    if score is None:
-        return {"final": math.nan}
-    values = as_numbers(score.value)
-    columns = {"final": values.pop(FINAL, math.nan)}
-    for key, value in values.items():
-        columns[CRITERION + key] = value
-    return columns
-
-
-def _outcome(score: Score | None, error: str) -> str:
-    if error:
-        return ERROR
-    if score is None:
-        return NOT_JUDGED
-    facts = score.metadata or {}
-    return str(facts.get("outcome", "unknown"))
-
-
-def _cut_off(facts: Mapping[str, Any]) -> bool:
-    """Whether an answer was cut off at the token limit, even if it was not judged."""
-    stop_reason = facts.get("answer_stop_reason")
-    if stop_reason is not None:
-        return stop_reason in STOPPED_AT_LIMIT
-    return facts.get("outcome") in CUT_OFF
 
 
 def _judge_columns(facts: Mapping[str, Any], answer: ScoredAnswer) -> Row:
@@ -472,13 +438,6 @@ def _judged_how(score: Score) -> tuple[object, ...]:
         facts.get("judge_language"),
         _temperatures(facts).replace(NOT_SENT, ""),
     )
-
-
-def _metadata(sample: EvalSampleSummary, key: str, default: str) -> str:
-    value = (sample.metadata or {}).get(key)
-    if value is None:
-        return default
-    return str(value)
 
 
 def _temperatures(facts: Mapping[str, Any]) -> str:
