@@ -99,8 +99,8 @@ def judge_pairwise(
     model.
 
     Args:
-        bench: `hhh`, `llmbar`, `llmbar/<subset>`, `autoj`, `autoj/no_ties`, `preference_bench`,
-            `alpaca_eval`, or the path of a `.csv`, `.jsonl` or `.json` file with the columns
+        bench: A published benchmark that `urs-inspect data` lists, such as `hhh`, `llmbar`,
+            `llmbar/<subset>`, `autoj` or `mt_bench_people`, or the path of a `.csv`, `.jsonl` or `.json` file with the columns
             prompt (or messages, a list of `{role, content}`), response_a, response_b and label.
             There is no default.
         orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where
