@@ -99,10 +99,10 @@ def judge_pairwise(
     model.
 
     Args:
-        bench: A published benchmark that `urs-inspect data` lists, such as `hhh`, `llmbar`,
-            `llmbar/<subset>`, `autoj` or `mt_bench_people`, or the path of a `.csv`, `.jsonl` or `.json` file with the columns
+        bench: A published benchmark, such as `hhh`, `llmbar/<subset>`, `autoj/no_ties` or
+            `mt_bench_people`, or the path of a `.csv`, `.jsonl` or `.json` file with the columns
             prompt (or messages, a list of `{role, content}`), response_a, response_b and label.
-            There is no default.
+            There is no default; an unknown name is answered with all.
         orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where
             disagreement is a tie.
         judge: `model`; or with `--model none` `samer` or `reward_model` (both responses are
