@@ -87,8 +87,8 @@ def judge_twins(
     Run it with `--model none --model-role grader=...`. Each of `n` answers is judged once as it is
     and once for each kind of twin, in random order. A twin that would equal its answer is left out.
     Answers are judged by the scorer of their logs, with the rubric, prompt and language that these
-    name; those of `judge_rating` by the model under test. A file that has changed since then, by
-    its hash in the log, is refused.
+    name; those of `judge_rating` by the model under test. Prompts that have changed since then, by
+    their hashes in the log, are refused.
 
     Args:
         answers: Logs, or directories of logs, with answers that `intent_judge`, `judge_rating`,
