@@ -97,6 +97,18 @@ def test_a_missing_package_is_one_line_with_the_way_to_install_it(
     assert tells(str(unknown), "engine 'mine' ... 'x'")
 
 
+def test_a_registered_engine_whose_package_is_missing_is_one_line(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(samer: str, **options: Any) -> StubEngine:
+        raise ModuleNotFoundError("No module named 'x'", name="x")
+
+    monkeypatch.setattr(registry, "_registered", {})
+    register_engine("mine", make)
+    with pytest.raises(InputError, match="engine 'mine' cannot be loaded: No module named 'x'"):
+        load_engine(str(small), engine="mine")
+
+
 def test_engines_and_checkpoints_are_plain_python(small: Path) -> None:
     script = (
         "import json, sys\n"

@@ -83,7 +83,10 @@ def open_engine(choice: SamerOptions, **own: Any) -> Engine:
     name = engine_for(choice)
     make = _factory(name)
     if name in _registered:
-        return make(choice.model, **choice.given(), **own)
+        try:
+            return make(choice.model, **choice.given(), **own)
+        except ImportError as error:
+            raise missing_package(f"engine '{name}'", error) from error
     _, *known = inspect.signature(make).parameters.values()
     unknown = own.keys() - {parameter.name for parameter in known}
     if unknown and all(parameter.kind is not parameter.VAR_KEYWORD for parameter in known):
