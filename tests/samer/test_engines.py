@@ -95,6 +95,8 @@ def test_a_missing_package_is_one_line_with_the_way_to_install_it(
         check_engine(SamerOptions(model=str(small), engine="vllm"))
     unknown = missing_package("engine 'mine'", ImportError("No module named 'x'", name="x"))
     assert tells(str(unknown), "engine 'mine' ... 'x'")
+    broken = missing_package("training", ImportError("libcudart.so: no such file", name="torch._C"))
+    assert tells(str(broken), "training ... torch ... install ... libcudart.so: no such file")
 
 
 def test_a_registered_engine_whose_package_is_missing_is_one_line(

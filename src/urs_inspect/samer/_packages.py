@@ -26,7 +26,12 @@ def imported(module: str, needing: str) -> Any:
 
 def missing_package(needing: str, error: ImportError) -> InputError:
     """The error for a package that is not installed, with the command that installs it."""
-    package = (error.name or "").partition(".")[0]
+    name = error.name or ""
+    package = name.partition(".")[0]
+    why = " ".join(str(error).split())[:200]
     if package not in _INSTALLED_BY:
-        return InputError(f"{needing} cannot be loaded: {' '.join(str(error).split())[:200]}")
-    return InputError(f"{needing} needs the package {package}: {_INSTALLED_BY[package]}")
+        return InputError(f"{needing} cannot be loaded: {why}")
+    needed = f"{needing} needs the package {package}: {_INSTALLED_BY[package]}"
+    if why and not (isinstance(error, ModuleNotFoundError) and name == package):
+        needed += f" (it cannot be loaded: {why})"  # it may be broken, or of another version
+    return InputError(needed)
