@@ -402,6 +402,14 @@ def test_a_column_that_is_not_utf_8_is_named_with_its_file(tmp_path: Path) -> No
         check_rows(tmp_path / "other.parquet")
 
 
+def test_a_name_of_a_column_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    parquet.write_table(
+        pyarrow.table({"x": [1]}).rename_columns([b"\xff"]), tmp_path / "in.parquet"
+    )
+    with pytest.raises(InputError, match=r"in\.parquet: a text in the columns' names is not UTF-8"):
+        check_rows(tmp_path / "in.parquet")
+
+
 def test_parquet_and_json_lines_hold_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,6 +127,7 @@ def read_rows(path: Path, start: int = 0) -> Iterator[BulkRow]:
 def _parquet_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     pyarrow = imported("pyarrow", _PARQUET)
     parquet = imported("pyarrow.parquet", _PARQUET)
+    columns = ["the columns' names"]
     try:
         with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:
             columns = [
