@@ -130,6 +130,7 @@ def test_what_cannot_be_begun_is_refused(
     monkeypatch.setattr(module, "find_spec", lambda _: None)
     assert "pip install 'urs-inspect[ray]'" in score(parts, out, "-S", "ray=local").output
     assert "no file .parquet or .jsonl" in score(tmp_path / "no*.parquet", out).output
+    assert "samer 'ftp://host': no such" in score(parts, out, "--model", "ftp://host").output
     assert tells(score(parts, parts).output, "their own")
     assert tells(score(parts, out, "-S", "workers=2").output, "workers: ... -S ray=local")
     (parts / "2.jsonl").write_text('{"query": "q", "response": "r"}', encoding="utf-8")

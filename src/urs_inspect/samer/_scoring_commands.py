@@ -18,7 +18,7 @@ from rich.table import Table
 from urs_inspect._util import InputError, choices
 from urs_inspect.cli._output import progress_bar, table_of
 from urs_inspect.cli._values import named_values
-from urs_inspect.samer._options import BulkOptions, RunOptions, SamerOptions, is_address
+from urs_inspect.samer._options import BulkOptions, RunOptions, SamerOptions
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -154,7 +154,7 @@ def score(source: Path, out: Path, model: str, settings: tuple[str, ...], overwr
     many = ray is not None or _names_many(source)
     partitions = find_partitions(source, out) if many else ()
     rows = None if many else _rows_to_score(source, out, overwrite)
-    if many and not is_address(model):  # the same for every worker
+    if many and "://" not in model:  # the same for every worker
         model = str(Path(model).expanduser().absolute())
     how = {"keep_failures": options.keep_failures}
     run = {name: given[name] for name in given if name in SamerOptions.model_fields}
