@@ -25,7 +25,7 @@ _COLUMNS = click.option(
     "--columns",
     default="{}",
     metavar="MAPPING|FILE",
-    help="Names of other columns: '{question: ask, answer: said}', or a file of YAML.",
+    help="Names of other columns: '{question: ask, answer: reply}', or a file of YAML.",
 )
 _SET = click.option(
     "--set",

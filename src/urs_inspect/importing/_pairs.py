@@ -48,7 +48,7 @@ Meanings = Mapping[str, Preference | None]
 
 @dataclass(frozen=True)
 class ImportedVerdict:
-    """What a judge, or a person, said of two answers, a and b.
+    """A verdict of a judge, or of a person, on two answers, a and b.
 
     The name of the model of a sorts first, as in a `Ballot`.
     """
@@ -63,16 +63,16 @@ class ImportedVerdict:
 
 
 Pairs = Mapping[str, tuple[Ballot, list[ImportedVerdict]]]
-"""Id of a pair -> the pair, and what was said of it."""
+"""Id of a pair -> the pair, and the verdicts on it."""
 
 
 def read_pairs_file(
     file: ImportedFile, meanings: Meanings, known: Known, people: bool = False
 ) -> list[ImportedVerdict]:
-    """Read what judges said of pairs of answers; the answer named first was shown first, unless a
-    column `first` says b or ba.
+    """Read verdicts on pairs of answers; the answer named first was shown first, unless a column
+    `first` has b or ba.
 
-    `people` need no name.
+    With `people`, the column judge may be missing.
     """
     needed = ("verdict",) if people else ("judge", "verdict")
     file.require(*needed)
@@ -123,14 +123,14 @@ def _better(fields: Fields, column: str, meanings: Meanings) -> Preference | Non
 
 
 def pairs_of(verdicts: Iterable[ImportedVerdict], ids: Mapping[str, str]) -> Pairs:
-    """What was said of each pair; `ids` are those of samples, by question."""
+    """The verdicts on each pair; `ids` are those of samples, by question."""
     pairs: dict[str, tuple[Ballot, list[ImportedVerdict]]] = {}
     for one in verdicts:
         first = one.answers[0]
         texts = {answer.model: answer.text for answer in one.answers}
         ballot = Ballot.between(ids[first.asked], first.question, texts)
-        _, said = pairs.setdefault(ballot.id, (ballot, []))
-        said.append(one)
+        _, of_pair = pairs.setdefault(ballot.id, (ballot, []))
+        of_pair.append(one)
     return pairs
 
 
@@ -171,7 +171,7 @@ def write_verdicts(
     """Write logs of verdicts on pairs, of judges or `people`; returns what was written.
 
     Raises:
-        InputError: If two things are said where there must be one: two verdicts of a judge on a
+        InputError: If there are two where there must be one: two verdicts of a judge on a
             pair in the same order, two votes of a person on it, or two labels of it.
     """
     paths = [file.path for file in files]
@@ -182,7 +182,7 @@ def write_verdicts(
     pairs = pairs_of(verdicts, ids)
     if people:
         return _write_votes(pairs, paths, output, notes)
-    labels = {name: {one.label for one in said} - {None} for name, (_, said) in pairs.items()}
+    labels = {name: {one.label for one in of_pair} - {None} for name, (_, of_pair) in pairs.items()}
     twice = [name for name, found in labels.items() if len(found) > 1]
     _refuse(twice, pairs, "two labels", "one label of a pair, in all of its rows")
     logs: dict[str, EvalLog] = {}
@@ -201,8 +201,8 @@ def _logs_of_judge(
     """A log of `mad` with both orders of a pair in one sample; where the files have labels also
     one of labelled pairs, as `judge_pairwise` makes them.
     """
-    samples = {name: _compared(ballot, said) for name, (ballot, said) in pairs.items()}
-    orders = {name: {one.first for one in said} for name, (_, said) in pairs.items()}
+    samples = {name: _compared(ballot, of_pair) for name, (ballot, of_pair) in pairs.items()}
+    orders = {name: {one.first for one in of_pair} for name, (_, of_pair) in pairs.items()}
     twice = [name for name in pairs if len(samples[name].store[REPLIES]) > len(orders[name])]
     _refuse(
         twice,
@@ -268,7 +268,7 @@ def _labelled(pairs: Pairs, samples: Mapping[str, EvalSample]) -> list[EvalSampl
 def _write_votes(pairs: Pairs, paths: Sequence[Path], output: Path, notes: list[str]) -> str:
     """Write a log of `mad` whose pairs people decided, and a file of their votes."""
     votes = _ballot_votes(pairs)
-    blank = sum(len(said) for _, said in pairs.values()) - len(votes)
+    blank = sum(len(of_pair) for _, of_pair in pairs.values()) - len(votes)
     if blank:
         notes.append(f"{counted(blank, 'blank vote')}, left out.")
     [place] = log_places(["people"], output)

@@ -3,6 +3,7 @@
 They share batches of requests, vectors at two positions, and outcomes.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
@@ -365,7 +366,7 @@ def outcomes(
     return [outcome(item) for item in encoded]
 
 
-class LocalEngine:
+class LocalEngine(ABC):
     """An engine in this process: the items of all callers go to the model together."""
 
     name: str
@@ -385,6 +386,6 @@ class LocalEngine:
         pairs = self._pairs([item for item in encoded if isinstance(item, Encoded)])
         return outcomes(self._heads, self.spec.weights_at, encoded, pairs)
 
+    @abstractmethod
     def _pairs(self, ready: Sequence[Encoded]) -> list[Array | EngineFailure]:
         """Vectors at the end of each query and of each response, or why there are none."""
-        raise NotImplementedError
