@@ -312,9 +312,8 @@ def test_it_can_be_used_with_the_keyboard_and_read_aloud(browser: Browser, shown
         page.wait_for_timeout(SETTLED)
         page.keyboard.press("Enter")
         expect(page.get_by_role("status")).to_have_text("Saved. 1 of 20 done.")
-        assert (
-            page.evaluate("document.activeElement.id") == "start"
-        )  # the reading goes on at the new question
+        # The reading goes on at the new question.
+        expect(page.locator("#start")).to_be_focused()
         expect(page.locator("details.guide")).not_to_have_attribute("open", re.compile(".*"))
 
 

@@ -241,7 +241,7 @@ def test_a_cell_leads_to_answers_that_are_shown_as_text(
     page.go_back()
     page.locator(".card summary").first.click()
     page.locator(".card[open] li a").first.click()
-    assert page.locator("article:target").is_visible()
+    expect(page.locator("article:target")).to_be_visible()
     page.go_back()
     page.locator("tr", has_text="p/mp/m").locator("td:not(.text) a").first.click()
     page.locator("tbody a", has_text="Leisure").first.click()
