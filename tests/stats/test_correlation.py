@@ -225,6 +225,16 @@ def test_p_values_worked_out_by_hand() -> None:
         )
 
 
+def test_rounds_without_a_correlation_do_not_make_a_p_value_smaller() -> None:
+    labels = [1, 1, 2]
+    found = correlation_difference(labels, labels, [2, 2, 1], list("pqr"), rounds=50)
+    drawn = np.concatenate(list(resample(3, 50)))
+    has_both_labels = (drawn[:, 2] > 0) & (drawn[:, 2] < 3)
+    known = int(has_both_labels.sum())
+    assert known < 50
+    assert found.p_pearson == pytest.approx(2 / (known + 1))
+
+
 @checked
 @given(
     items=st.lists(st.tuples(rating, rating, rating, st.integers(0, 9)), min_size=3, max_size=25)

@@ -283,6 +283,11 @@ def weights(questions: int, *margins: Margin) -> Floats:
             id="two margins",
         ),
         pytest.param([margin([0, -1, 1], 0.5, 0.5)], [0.5, 0, 0.5], id="no category"),
+        pytest.param(
+            [margin([0, 0, 1, 1, 0], 0.5, 0.5), margin([0, 1, 0, 1, -1], 0.8, 0.2)],
+            [0.4, 0.1, 0.4, 0.1, 0],
+            id="no category in one of two",
+        ),
         pytest.param([margin([0, 1, 2], 1.0, 0.0, 0.0)], [1, 0, 0], id="shares of 0"),
         # Kind 0 occurs in language 0 alone; it cannot have more weight than that language.
         pytest.param(

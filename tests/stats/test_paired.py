@@ -204,6 +204,14 @@ def test_two_clusters_by_hand() -> None:
     assert paired_p_values(np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])) == 0.5
 
 
+def test_clusters_of_several_questions_are_no_pairs_of_two_values() -> None:
+    # One of both questions of each of 20 prompts differs: 15 times up, 5 times down.
+    sums = np.repeat([1.0, -1.0], [15, 5])
+    gaps = np.column_stack([sums, np.zeros(20)]).reshape(-1, 1)
+    found = paired_p_values(gaps, np.repeat(np.arange(20), 2))
+    assert found == pytest.approx(stats.ttest_1samp(sums, 0).pvalue)
+
+
 def test_one_cluster_says_nothing() -> None:
     values, one = np.array([[1.0], [2.0], [3.0]]), np.zeros(3, dtype=np.int64)
     assert np.isnan([*paired_p_values(values, one), *clustered_means(values, one).errors]).all()
