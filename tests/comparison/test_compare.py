@@ -21,7 +21,7 @@ from urs_inspect.comparison._samples import SampleRun, SampleScores
 from urs_inspect.reports.layout._page import render_page
 from urs_inspect.reports.numbers._comparison import ComparedModels
 from urs_inspect.reports.numbers._scores import ALL
-from urs_inspect.reports.words._comparison import best_sentence, missing_notes
+from urs_inspect.reports.words._comparison import best_sentence, difference_matrix, missing_notes
 
 NAN = math.nan
 
@@ -133,6 +133,18 @@ def test_missing_scores_make_no_claim() -> None:
     )
 
 
+def test_the_range_of_missing_scores_does_not_depend_on_which_end_is_better() -> None:
+    values = right(1, 40, 0.0, 2.0)
+    values["lab/model-1"][:4] = NAN
+    higher, lower = (
+        compare(frame(values), scale=(0, 1), lower_is_better=is_lower, rounds=50).models
+        for is_lower in (False, True)
+    )
+    for name in values:
+        for bound in ("mean_lowest", "mean_highest"):
+            assert lower.loc[name, bound] == pytest.approx(higher.loc[name, bound])
+
+
 def test_samples_of_one_model_only_do_not_count_and_that_is_said() -> None:
     table = frame(right(2, 30, 0.0, 1.0))
     compared = compare(table[~((table["model"] == "lab/model-0") & (table["sample"] > "s019"))])
@@ -188,6 +200,19 @@ def test_many_pairs_are_shown_in_part_and_written_in_whole() -> None:
     ).sections
     shown, matrix, written = differences.tables
     assert (len(shown.data), len(matrix.data), len(written.data)) == (11 + 10, 12, 66)
+
+
+def test_a_matrix_has_the_row_less_the_column_also_where_the_column_is_a_baseline() -> None:
+    table = frame({"a": [0.5] * 20 + [2.0] * 10, "z": [1.0] * 30})
+
+    def shown(difference: Any) -> str:
+        return f"{difference.low:.3f} to {difference.high:.3f}"
+
+    plain, beside_z = (
+        difference_matrix(compare(table, baseline=baseline, rounds=200), shown).data
+        for baseline in (None, "z")
+    )
+    assert str(beside_z.loc["a", "z"]) == str(plain.loc["a", "z"])
 
 
 def test_what_few_samples_cannot_show_is_not_given() -> None:

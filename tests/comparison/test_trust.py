@@ -276,6 +276,9 @@ def test_majority_of_raters_and_points_of_a_scale(
     assert row["agreed"] == row["labels"]
     [row] = facts(*asked, "--within", 0.5)["tables"]["judges"]
     assert row["agreed"] == 0
+    of_two = labels(tmp_path, [row for row in rows if row[-1] != "ben"], "rater")
+    [row] = facts("trust", log, "--human", of_two, *asked[4:])["tables"]["judges"]
+    assert row["agreed"] == 0  # one of two is not most
 
 
 def test_what_is_refused(tmp_path: Path, said: Said, refused: Said) -> None:

@@ -132,6 +132,16 @@ def test_a_judge_without_any_weight_changes_nothing(monkeypatch: pytest.MonkeyPa
     assert judged.belief(votes).expected == pytest.approx(votes_alone(votes).strengths)
 
 
+def test_intervals_are_narrower_where_votes_scatter_less_than_chance() -> None:
+    circle = [("a", "b"), ("b", "c"), ("c", "a")] * 12
+    width = {}
+    for outcome in (1.0, 0.5):
+        votes = battles([(one, other, outcome) for one, other in circle])
+        ranked = rank_with_prior(votes, prior_of(0.0, 0.0, 0.0), rounds=2000)
+        width[outcome] = ranked.ratings[0].high - ranked.ratings[0].low
+    assert width[0.5] < 0.7 * width[1.0]
+
+
 def test_names_do_not_matter() -> None:
     prior = prior_of(1.0, 0.2, -1.2)
     turned = JudgePrior(ABC, prior.strengths[::-1], prior.covariance)

@@ -123,7 +123,8 @@ def test_a_material_that_foresees_a_key_gets_another(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("urs_inspect.judging._keys._LENGTH", 1)
     letters = "bcdfghjkmnpqrstvwxz"
     assert record_key("v", letters[:-1]) == "z"
-    assert record_key("v", "BCDFGHJKMNPQRSTVW&#120;") == "z"
+    for version in "123456":  # each draws another letter first
+        assert record_key(version, "BCDFGHJKMNPQRSTVW&#120;") == "z"
     monkeypatch.setattr("urs_inspect.judging._keys._LENGTH", 2)
     pairs = ",".join(f"{first} {second}" for first in letters[:-1] for second in letters)
     assert record_key("v", pairs)[0] == record_key("v", pairs.upper())[0] == "z"

@@ -226,6 +226,7 @@ FAILURES: dict[str, tuple[str, ...]] = {
         '{"Factuality": 8, "Final Score": -3}', '{"Factuality": 8, "Final Score": "11/10"}',
         '{"Factuality": 8, "Final Score": "0分"}', '{"Factuality": 8, "Final Score": "４/５"}',
         '{"Factuality": 8, "Final Score": "85/100"}', '{"Factuality": 8, "Final Score": 100}',
+        '{"Factuality": 8, "Final Score": "8/100"}',
         '{"Factuality": 8, "Final Score": 99999999999}', '{"Factuality": 0, "Final Score": 7}',
         '{"Factuality": 11, "Final Score": 7}',
         # The judge's last word cannot be used; an earlier one is not what the judge ended with.
@@ -450,7 +451,7 @@ def test_a_value_that_may_mean_several_numbers_is_none(value: str):
 UNREADABLE = (8.5, "8.5/10", "7.5分", "high", "高", True, [7], "7-8", "7 or 8", {"reason": "good"})
 
 
-@pytest.mark.parametrize("value", [*UNREADABLE, 11, 0, -1, "85/100", "4/5"])
+@pytest.mark.parametrize("value", [*UNREADABLE, 11, 0, -1, "85/100", "8/100", "4/5"])
 def test_an_unreadable_criterion_is_missing_and_one_on_another_scale_costs_the_judgement(
     value: object,
 ):

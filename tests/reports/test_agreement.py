@@ -145,6 +145,14 @@ def agreed(found: Answers, given: HumanRatings) -> CaseLevel:
     return made
 
 
+def test_of_two_logs_of_a_model_the_later_has_the_answer_that_a_rating_names() -> None:
+    later = [one | {"log": "later"} for one in rows("m", {"a1": 9.0})]
+    found = answers(rows("m", ONE), later)
+    given = ratings(("a1", "m", 3, "ann", 1), ("a2", "m", 3, "ann", 1))
+    matched = match_ratings(found.table, model_names(found.table), given)
+    assert list(matched.answers["score"]) == [9, 4]
+
+
 def test_values_worked_out_by_hand() -> None:
     # Ratings 1 3 2 5 of 1 to 5 against finals 2 4 6 8: deviations -1.75 .25 -.75 2.25 and -3 -1 1
     # 3, products 5.25 - .25 - .75 + 6.75 = 11, squares 8.75 and 20. Ranks 1 3 2 4; one of six pairs

@@ -32,6 +32,7 @@ from urs_inspect.reports.words._judge_checks import (
     measure_text,
     source_text,
 )
+from urs_inspect.reports.words._leaderboard import report_leaderboard
 
 PEOPLE, LABELS, REPEATS, KNOWN, TWINS, _, FLAWS, ITSELF, _, KEYS = _CHECKS
 PROBE = {"constant": 2.5, "empty": 1.0, "reference": 8.0, "injection": 6.0}
@@ -252,8 +253,11 @@ def test_a_judge_that_only_guesses_is_beside_chance(tmp_path: Path) -> None:
     guessed = {"overall accuracy_all": 0.48, "low": 0.4, "high": 0.56}
     write_task(tmp_path / "pairs.eval", "judge_pairwise", guessed)
     write_task(tmp_path / "probe.eval", "urs_probe", {**PROBE, "injection": 6.5})
-    said = failed_sentence(board_of(tmp_path).rankings[0])
+    board = board_of(tmp_path)
+    said = failed_sentence(board.rankings[0])
     assert tells(said, "FAILED 2 CHECKS ... 48% (40% to 56%) ... 50% ... 6.50 ... Not checked")
+    [section] = [one for one in report_leaderboard(board).sections if one.title == "Ranking"]
+    assert judge_sentence(board.rankings[0]) in section.warnings
     assert "longer" not in said
 
 

@@ -18,6 +18,7 @@ from urs_inspect.comparison._compare import compare
 from urs_inspect.comparison._gate_report import make_gate
 from urs_inspect.comparison._samples import read_sample_scores
 from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._human_data import read_human_ratings
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._scores import ALL, compare_models, order_models, score_table
 from urs_inspect.reports.words._comparison import best_sentence, missing_notes
@@ -105,6 +106,24 @@ def test_a_lead_depends_on_the_scores_that_a_judge_of_the_panel_did_not_give() -
     few = judged(np.random.default_rng(2), 200, better=0.8)
     few[:4, 0, 1] = NAN
     assert ranking_of(panel_answers(few)).comparisons["all"][0].verdict == "significant"
+
+
+def test_corrected_means_depend_on_what_a_judge_of_the_panel_did_not_give(tmp_path: Path) -> None:
+    finals = judged(np.random.default_rng(1), 120, better=0.8)
+    people = finals.mean(axis=2)
+    lines = ["id,model,rating"]
+    for number in range(0, 120, 2):
+        for place, model in enumerate("ab"):
+            lines.append(f"leisure-en-{number:03},{model},{people[number, place]:g}")
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    human = read_human_ratings(path, (1.0, 10.0))
+    verdicts = []
+    for given in (finals, every_third(finals)):
+        corrected = ranking_of(panel_answers(given), human=human).corrected
+        assert corrected is not None
+        verdicts.append(corrected.pairs.loc[0, "verdict"])
+    assert verdicts == ["significant", "depends on unscored answers"]
 
 
 def test_only_judges_count_that_scored_all_models_and_the_level_is_that_of_the_panel() -> None:

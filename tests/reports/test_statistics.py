@@ -265,10 +265,12 @@ def test_usage_is_the_sum_and_means_stand_for_what_is_not_known() -> None:
 def test_lengths_by_hand() -> None:
     # Lengths 10 to 200, scores falling: rho is -1; ten bins of two answers.
     given = [
-        row("a", f"leisure-en-{n:02d}", 20.0 - n, answer_length=10.0 * (n + 1)) for n in range(20)
+        row("a", f"leisure-en-{n:02d}", 20.0 - n, answer_length=10.0 * (n + 1), cluster=f"u{n % 8}")
+        for n in range(20)
     ]
     lengths = model_of(answers(given), "a")
     assert lengths.length_correlation.value == pytest.approx(-1)
+    assert (lengths.length_correlation.n, lengths.length_correlation.clusters) == (20, 8)
     assert lengths.median_length == 105
     assert [(one.length, one.score, one.answers) for one in lengths.bins][:2] == [
         (15, 19.5, 2),

@@ -96,6 +96,13 @@ def only(model: str, response: Response) -> Script:
     return lambda request: response if request.model == model else FINAL_7
 
 
+def to_judges(response: Response) -> Script:
+    """Who is asked as a judge, by instructions before the case, gets this response to everything."""
+    return lambda request: (
+        response if request.messages[0]["role"] == "system" else says("An answer.")
+    )
+
+
 def metadata_of(log: EvalLog) -> list[dict[str, Any]]:
     return [(sample.scores or {})["intent_judge"].metadata or {} for sample in samples_of(log)]
 
@@ -425,6 +432,18 @@ def test_calls_begin_anew_in_the_next_run_of_the_same_task(
             task, tmp_path, model="urs_simulation/weak", grader=judge, limit=FEW + 1, max_samples=1
         )
         assert outcomes(log) == {f"{outcome}": FEW + 1}
+
+
+@pytest.mark.usefixtures("no_preflight")
+def test_calls_of_a_model_that_judges_itself_begin_anew_in_the_next_run(
+    few: None, server: ChatServer, tmp_path: Path
+) -> None:
+    task = urs(dataset="sample")
+    model = at(server)
+    for response, outcome in ((fails(401), "unscored_call_failed"), (FINAL_7, "judged")):
+        server.script = to_judges(response)
+        log = run(task, tmp_path, model=model, limit=FEW + 1, max_samples=1)
+        assert outcomes(log) == {outcome: FEW + 1}
 
 
 def test_judge_of_a_panel_that_stops_leaves_the_others_to_judge(

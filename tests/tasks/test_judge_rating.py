@@ -169,8 +169,10 @@ def test_with_the_rubric_the_judge_is_asked_as_in_urs_and_reported_by_intent(
     assert found["mean difference"] == pytest.approx((4 / 9 * 16 + 4 - 10) / 4)
     assert all("The best." in messages[-1].text for messages in judge.seen)
     [leisure] = [s for s in samples_of(log) if s.id == "r1"]
-    metadata = (leisure.scores or {})["rating_agreement"].metadata or {}
-    assert metadata["criteria"]["creativity"] == 2
+    score_of_one = (leisure.scores or {})["rating_agreement"]
+    assert (score_of_one.metadata or {})["criteria"]["creativity"] == 2
+    assert isinstance(score_of_one.value, dict)
+    assert score_of_one.value["distance"] == pytest.approx(4 / 9)
 
 
 # --- bad input ---

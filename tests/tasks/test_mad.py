@@ -425,15 +425,19 @@ def test_adaptive_allocation_keeps_to_its_budget_and_stops_when_neighbours_are_s
     assert len(found["one"]) == len(set(found["one"])) == 11
     assert found["one"] == found["two"]
 
-    task = mad(
-        str(pool_file(tmp_path, 30)),
-        allocation={"rule": "adaptive", "budget": 90, "batch": 3, "confidence": 0.8},
-        orders="ab",
-    )
-    log = compete(task, tmp_path / "sure", Field().roles())
-    assert 3 <= len(comparisons(log)) < 40
-    assert len(comparisons(log)) % 3 == 0
-    assert ranking(log) == RANKED
+    number = {}
+    for confidence in (0.8, 0.9999):
+        task = mad(
+            str(pool_file(tmp_path, 30)),
+            allocation={"rule": "adaptive", "budget": 90, "batch": 3, "confidence": confidence},
+            orders="ab",
+        )
+        log = compete(task, tmp_path / f"sure of {confidence}", Field().roles())
+        number[confidence] = len(comparisons(log))
+        assert 3 <= number[confidence] <= 90
+        assert number[confidence] % 3 == 0
+        assert ranking(log) == RANKED
+    assert number[0.8] < number[0.9999]
 
 
 def test_earlier_comparisons_count_once_for_the_allocation(

@@ -540,6 +540,7 @@ def test_commands_refuse_a_prior_that_does_not_fit_and_an_order_of_one_s_own(
             "Error: prior: the judge has no verdict about mockllm/poor",
         ),
         (("rank", judged, "--prior", judged), "its verdicts would count twice"),
+        (("rank", judged.parent, "--prior", judged), "its verdicts would count twice"),
         (
             ("annotate", planned, "--votes", tmp_path / "votes", "--order", "own"),
             "order: 'own' is not possible",

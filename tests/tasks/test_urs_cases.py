@@ -8,10 +8,11 @@ from pathlib import Path
 
 import click
 import pytest
-from inspect_ai._cli.eval import eval_command, eval_set_command
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log, write_eval_log
+from inspect_ai._cli.eval import eval_command, eval_retry_command, eval_set_command
+from inspect_ai.log import EvalConfig, EvalLog, list_eval_logs, read_eval_log, write_eval_log
 
 from tests.reports.answer_rows import model_of, ranking_of_log
+from tests.reports.judged_logs import write_judged
 from tests.tasks.commands import refused, succeed
 from tests.tasks.scripted import Script, between, metric_values, number, run, samples_of
 from tests.telling import tells
@@ -201,6 +202,14 @@ def test_options_of_the_harness(
     (tmp_path / "run.yaml").write_text("limit: 4\n", encoding="utf-8")
     assert chosen(eval_command, ["urs", *options]) == ids
     assert chosen(eval_set_command, ["urs", "--log-dir", "x", *options]) == ids
+
+
+@pytest.mark.parametrize(("limit", "ids"), [(2, "01"), ((1, 3), "012"), (None, "01234")])
+def test_a_run_that_is_retried_has_the_limit_of_its_log(
+    limit: int | tuple[int, int] | None, ids: str, tmp_path: Path
+) -> None:
+    log = write_judged(tmp_path / "a.eval", status="error", config=EvalConfig(limit=limit))
+    assert chosen(eval_retry_command, [log]) == ids
 
 
 def test_our_own_estimate_the_environment_and_other_programs(
