@@ -252,6 +252,17 @@ def test_another_model_in_the_same_folder_is_not_mixed_in(
     assert evaluated(source, out, other).resumed == 3
 
 
+def test_results_of_other_rows_are_not_mixed_in(tmp_path: Path) -> None:
+    source, out = rows_file(tmp_path, 4), tmp_path / "out.jsonl"
+    begun(source, out, Ailing({2}))
+    rows = source.read_text(encoding="utf-8")
+    source.write_text(rows.replace('"q"', '"another"'), encoding="utf-8")
+    other = StubEngine()
+    with pytest.raises(InputError, match="another input"):
+        evaluated(source, out, other)
+    assert not other.asked
+
+
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     class Forgetting(StubEngine):
         async def score(self, items: Sequence[QueryResponse]) -> list[Scored | EngineFailure]:

@@ -373,6 +373,15 @@ def test_the_same_seed_gives_the_same_heads_and_leaves_the_global_state_alone():
     assert not same(first.heads, trained(replace(QUICK, seed=1)).heads)
 
 
+def test_the_seed_decides_the_order_of_the_pairs_as_well_as_the_weights(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    start_anew = torch.manual_seed
+    monkeypatch.setattr(torch, "manual_seed", lambda seed: start_anew(5))
+    one, other = (trained(replace(QUICK, seed=seed)).heads for seed in (0, 1))
+    assert not same(one, other)
+
+
 def test_training_stops_when_nothing_gets_better():
     # At a rate of next to nothing the held-out accuracy stays where it is: the first epoch is the
     # best.

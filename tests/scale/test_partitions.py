@@ -179,6 +179,10 @@ def test_what_was_embedded_is_not_embedded_again(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match=r"first\.npy was not made.*first\.parquet.*lexical/2048"):
         embed_partitions(sources, out)
+    rows = sources[1].read_text(encoding="utf-8")
+    sources[1].write_text(rows.replace("20 it is", "21 it is"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"second\.npy was not made.*second\.jsonl"):
+        embed_partitions(sources, out, similarity="costly")
 
 
 @pytest.mark.ray
