@@ -98,11 +98,10 @@ def test_a_confidence_sequence_is_wider_than_a_bound_for_one_look_and_needs_more
 def test_skewed_differences_move_the_bounds_for_all_looks_only_outwards(sign):
     column = sign * np.random.default_rng(2).exponential(size=(200, 1))
     found = mean_bounds(column, reach=9, sequential=True)
-    below = found.values - found.low - found.halves
-    above = found.high - found.values - found.halves
-    wider, same = (above, below) if sign > 0 else (below, above)
-    assert wider[0] > 0.001
-    assert same == pytest.approx(0)
+    below = float((found.values - found.low - found.halves)[0])
+    above = float((found.high - found.values - found.halves)[0])
+    assert sign * (above - below) > 0.001
+    assert min(above, below) == pytest.approx(0)
 
 
 def test_the_confidence_sequence_inverts_the_mixture():
