@@ -2,6 +2,7 @@
 
 import gc
 import os
+import ssl
 
 # Before anything imports NumPy or torch: matrices as small as those of the tests are slower on
 # several threads, and much slower where every process of the suite has as many threads as the
@@ -111,6 +112,17 @@ def _logs_without_threads() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr("inspect_ai._util.zipfile._ZSTD_THREADS", 0, raising=False)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _certificates_read_once() -> Iterator[None]:
+    """Each client of a server reads all certificates, which takes longer than what a test asks.
+
+    The servers of tests have none.
+    """
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 from torch import nn
-from transformers import AutoTokenizer, LlamaModel
 
 from urs_inspect.samer._weights import Array
 
@@ -45,6 +44,9 @@ class Reference:
     """A checkpoint in one file, in float32 on the CPU."""
 
     def __init__(self, folder: Path) -> None:
+        # Here, because they take two seconds to import, in every process that collects the tests.
+        from transformers import AutoTokenizer, LlamaModel
+
         tensors = load_file(folder / "model.safetensors")
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
         self.backbone: Any = LlamaModel.from_pretrained(folder, dtype=torch.float32).eval()
