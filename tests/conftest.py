@@ -117,9 +117,9 @@ def _logs_without_threads() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _certificates_read_once() -> Iterator[None]:
-    """Each client of a server reads all certificates, which takes longer than what a test asks.
+    """Keep the certificates that each client of a server reads again, which is slow.
 
-    The servers of tests have none.
+    The servers of these tests speak plain HTTP, so that no client needs a context of its own.
     """
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))

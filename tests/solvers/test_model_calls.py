@@ -97,7 +97,7 @@ def only(model: str, response: Response) -> Script:
 
 
 def to_judges(response: Response) -> Script:
-    """Who is asked as a judge, by instructions before the case, gets this response to everything."""
+    """This response to every call of a judge: only judges are sent a system message here."""
     return lambda request: (
         response if request.messages[0]["role"] == "system" else says("An answer.")
     )
