@@ -21,8 +21,8 @@ os.environ.update(
 
 from inspect_ai.scorer import SampleScore, Score
 
-from urs_inspect.reports.numbers._judges import result_of
-from urs_inspect.reports.words._judge_details import pair_details
+from urs_inspect.judges._judges import result_of
+from urs_inspect.judges._report import pair_details
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers._pair_metrics import judge_report
 

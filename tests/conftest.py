@@ -42,13 +42,13 @@ _LONGEST = (
     *(
         "tasks/test_urs",
         "tasks/test_judge_pairwise",
-        "reports/test_estimate",
+        "estimating/test_estimate",
         "reports/test_answer_pages",
     ),
     *("annotation/test_voting_page", "annotation/test_rating_page", "reports/test_page"),
     *("samer/test_transformers_engine", "reports/test_crossval", "tasks/test_faults"),
     *(
-        "cli/test_judges",
+        "cli/test_probe",
         "test_import",
         "viewer/test_inspect_view",
         "viewer/test_samer_view",
@@ -60,7 +60,7 @@ _LONGEST = (
         "tasks/test_killed",
         "tasks/test_mad_killed",
     ),
-    *("lmeval_tasks/test_command", "cli/test_estimate", "cli/test_start"),
+    *("lmeval_tasks/test_command", "estimating/test_commands", "cli/test_start"),
     *("cli/test_reports", "cli/test_first_screen", "reports/test_judge_checks"),
     *("reports/test_corrected", "judging/test_sanitize", "reports/test_cautions"),
 )

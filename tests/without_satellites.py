@@ -20,7 +20,7 @@ from urs_inspect._satellites import SATELLITES, satellites
 
 ROOT = Path(__file__).parents[1]
 _COPIED = ("src", "tests", "benchmarks", "configs", "docs")
-_USUAL_WORDS = {"importing", "scale"}  # also in names of tests of core
+_USUAL_WORDS = {"importing", "judges", "scale"}  # also in names of tests of core
 _MARKED = "not vllm and not ray and not browser and not satellites"
 
 

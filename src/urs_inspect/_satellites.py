@@ -12,7 +12,9 @@ from typing import Any
 
 SATELLITES = (
     "comparison",
+    "estimating",
     "importing",
+    "judges",
     "lmeval_tasks",
     "samer",
     "scale",

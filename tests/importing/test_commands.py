@@ -10,12 +10,12 @@ from tests.cli.conftest import Run, Said
 from tests.reports.json_files import write_rows
 from tests.telling import tells
 from urs_inspect.datasets._references import question_sha256
+from urs_inspect.judges._biases import battle_biases
+from urs_inspect.judges._judges import read_judges
 from urs_inspect.logs._battles import read_human_battles
 from urs_inspect.logs._comparisons import read_comparisons, read_judge_prior
 from urs_inspect.logs._files import finished_logs
 from urs_inspect.logs._responses import read_pool
-from urs_inspect.reports.numbers._judge_bias import battle_biases
-from urs_inspect.reports.numbers._judges import read_judges
 from urs_inspect.reports.words._rankings import people_notes
 
 MODELS = ("lab/a", "lab/b")

@@ -20,7 +20,7 @@ from tests.tasks.contests import Field, compete, outcomes, pool_file, rows
 from tests.tasks.scripted import judge_numbers, metric_values, run, samples_of
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.reports.numbers._judges import read_judge
+from urs_inspect.judges._judges import read_judge
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._conversation import Conversations
 from urs_inspect.samer._evaluation import RawOutputs, evaluate

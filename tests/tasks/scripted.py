@@ -21,8 +21,8 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from urs_inspect.reports.numbers._judges import computed_baselines, read_judge, read_rating_judge
-from urs_inspect.reports.words._judge_details import Detail, pair_details, rating_details
+from urs_inspect.judges._judges import computed_baselines, read_judge, read_rating_judge
+from urs_inspect.judges._report import Detail, pair_details, rating_details
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 

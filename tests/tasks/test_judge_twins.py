@@ -30,6 +30,7 @@ from tests.telling import tells
 from urs_inspect import judge_rating, judge_twins, urs
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
+from urs_inspect.judges._twins_report import twins_section, twins_sections
 from urs_inspect.judging._twins import PADDED
 from urs_inspect.logs._judged import JudgedAnswer, read_judged_answers
 from urs_inspect.reports.numbers._answers import read_answers
@@ -37,7 +38,6 @@ from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._twins import Twins, read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
-from urs_inspect.reports.words._twins import twins_section, twins_sections
 from urs_inspect.scorers._twins import FIELDS, SHIFT, scored_twins
 from urs_inspect.tasks.judge_twins import draw_answers
 

@@ -18,9 +18,9 @@ from tests.tasks.scripted import Script, between, metric_values, number, run, sa
 from tests.telling import tells
 from urs_inspect import urs
 from urs_inspect._util import InputError
-from urs_inspect.cli._estimate import estimate
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets._references import question_sha256
+from urs_inspect.estimating._commands import estimate
 from urs_inspect.rubrics import Rubric
 from urs_inspect.tasks._urs_cases import asked_cases, case_to_sample
 from urs_inspect.tasks.urs_references import urs_references

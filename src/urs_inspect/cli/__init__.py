@@ -21,11 +21,11 @@ _GROUPS = {
         "demo": ("cli._start", "Run URS with simulated models: no key, network or cost."),
         "new": ("cli._start", "Write a rubric, cases or pairs of your own to start from."),
         "check": ("cli._check", "Say what is wrong with your files, without a model."),
-        "estimate": ("cli._estimate", "Tokens and cost of a run, before anything is spent."),
+        "estimate": _OF_SATELLITE,
     },
     "Judges": {
-        "judges": ("cli._judges", "Compare judges: md_eval, judge_pairwise, judge_rating."),
-        "probe": ("cli._judges", "Check a judge with answers that deserve a low score."),
+        "judges": _OF_SATELLITE,
+        "probe": ("cli._probe", "Check a judge with answers that deserve a low score."),
     },
     "People": {
         "annotate": ("cli._annotate", "Vote on pairs of answers, or rate answers, in a browser."),

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.numbers._judges`."""
+"""Tests of `urs_inspect.judges._judges`."""
 
 import math
 
@@ -9,8 +9,7 @@ from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
 
 from tests.reports.pairs import Logs, change, is_baseline, judge_as, priced
 from urs_inspect._util import InputError
-from urs_inspect.judging._prompts import Orders
-from urs_inspect.reports.numbers._judges import (
+from urs_inspect.judges._judges import (
     JudgeResult,
     JudgeTest,
     RatingJudge,
@@ -20,6 +19,7 @@ from urs_inspect.reports.numbers._judges import (
     read_rating_judge,
     read_ratings,
 )
+from urs_inspect.judging._prompts import Orders
 from urs_inspect.stats import BASELINES
 
 

@@ -13,6 +13,21 @@ import pandas as pd
 
 from urs_inspect.datasets._benches import labels_of
 from urs_inspect.datasets._published import PublishedTable, load_published
+from urs_inspect.judges._bias_report import NO_LABELS, bias_section, bias_sentence
+from urs_inspect.judges._biases import DatasetBiases, pair_biases
+from urs_inspect.judges._judges import (
+    BASELINE,
+    LEVELS,
+    TELLS_LABELS,
+    DatasetJudges,
+    JudgeResult,
+    JudgeTest,
+    Key,
+    Level,
+    LoggedJudge,
+    RatingJudge,
+)
+from urs_inspect.judges._twins_report import twins_sections
 from urs_inspect.judging._reply_counts import header_rows, sentences
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import DASH, Format, listed, number, p_value
@@ -25,24 +40,9 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
-from urs_inspect.reports.numbers._judge_bias import DatasetBiases, pair_biases
-from urs_inspect.reports.numbers._judges import (
-    BASELINE,
-    LEVELS,
-    TELLS_LABELS,
-    DatasetJudges,
-    JudgeResult,
-    JudgeTest,
-    Key,
-    Level,
-    LoggedJudge,
-    RatingJudge,
-)
 from urs_inspect.reports.numbers._panels import FEWEST_JUDGES
 from urs_inspect.reports.numbers._twins import Twins
-from urs_inspect.reports.words._judge_bias import NO_LABELS, bias_section, bias_sentence
 from urs_inspect.reports.words._panels import panel_section
-from urs_inspect.reports.words._twins import twins_sections
 from urs_inspect.scorers._pair_metrics import accuracies_by, items_of, judged_items
 from urs_inspect.scorers._rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
 from urs_inspect.stats import Estimate, correctness

@@ -5,8 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from urs_inspect._util import counted
+from urs_inspect.estimating._actual_use import BOTH, Actual, ActualUse
+from urs_inspect.estimating._estimate import (
+    AGAIN,
+    Assumptions,
+    RunEstimate,
+    Spread,
+    SpreadSource,
+)
 from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
-from urs_inspect.reports.numbers._actual_use import BOTH, Actual, ActualUse
 from urs_inspect.reports.numbers._costs import (
     JUDGEMENT,
     PER_OTHER,
@@ -16,13 +23,6 @@ from urs_inspect.reports.numbers._costs import (
     Amount,
     Lengths,
     Measured,
-)
-from urs_inspect.reports.numbers._estimate import (
-    AGAIN,
-    Assumptions,
-    RunEstimate,
-    Spread,
-    SpreadSource,
 )
 
 ESTIMATE = ReportKind("urs-inspect estimate", 1, "urs-inspect estimate", "estimate")

@@ -10,6 +10,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary
 from inspect_ai.model import ModelUsage
 
+from urs_inspect.estimating._estimate import GRADER, UNDER_TEST, RunEstimate
 from urs_inspect.logs._files import nothing_left, read_summaries, short_name, sorted_headers
 from urs_inspect.logs._scores import (
     Usage,
@@ -20,7 +21,6 @@ from urs_inspect.logs._scores import (
     usage_of,
     usage_of_judges,
 )
-from urs_inspect.reports.numbers._estimate import GRADER, UNDER_TEST, RunEstimate
 
 BOTH = "model and grader"
 """Role of a model that judged itself: its usage is one number."""

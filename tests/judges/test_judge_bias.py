@@ -17,15 +17,15 @@ from tests.telling import tells
 from urs_inspect.cli import main
 from urs_inspect.cli._first_screen import LINES
 from urs_inspect.discrepancy._ballots import Ballot
-from urs_inspect.reports.layout._tables import Section
-from urs_inspect.reports.numbers._judge_bias import (
+from urs_inspect.judges._bias_report import bias_section, bias_sentence
+from urs_inspect.judges._biases import (
     DatasetBiases,
     battle_biases,
     own_models,
     pair_biases,
 )
-from urs_inspect.reports.numbers._judges import read_judges
-from urs_inspect.reports.words._judge_bias import bias_section, bias_sentence
+from urs_inspect.judges._judges import read_judges
+from urs_inspect.reports.layout._tables import Section
 from urs_inspect.stats import ShownPair, judge_bias
 from urs_inspect.stats._judge_bias import LENGTH, LISTS, OWN, PLACE, answer_doublings
 

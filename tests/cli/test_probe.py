@@ -1,8 +1,5 @@
-"""`urs-inspect judges` and `probe`; what the tables of `judges` hold is tested in
-`tests.reports`.
-"""
+"""`urs-inspect probe`."""
 
-import csv
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,60 +9,11 @@ from inspect_ai import eval as inspect_eval
 from rich.console import Console
 
 from tests.cli.conftest import Run, Said
-from tests.tasks.scripted import Script, judged, record
+from tests.tasks.scripted import Script
 from tests.telling import tells
 from urs_inspect.cli._first_screen import LINES
-from urs_inspect.cli._judges import print_probe
+from urs_inspect.cli._probe import print_probe
 from urs_inspect.tasks import urs_probe
-
-
-@pytest.fixture
-def folders(
-    pair_folder: Path, joint_folder: Path, rating_folder: Path, rubric_folder: Path
-) -> dict[str, Path]:
-    return {
-        "pairs": pair_folder,
-        "dimensions": joint_folder,
-        "ratings": rating_folder,
-        "rubric": rubric_folder,
-    }
-
-
-def test_all_numbers_are_written_and_no_file_is_replaced(
-    run: Run, folders: dict[str, Path], tmp_path: Path
-) -> None:
-    path = tmp_path / "numbers.csv"
-    result = run("judges", folders["ratings"], folders["pairs"], "--csv", path)
-    assert result.exit_code == 0, result.output
-    with path.open(encoding="utf-8", newline="") as file:
-        found = list(csv.DictReader(file))
-    named = {row["judge"] for row in found}
-    assert {"mockllm/good", "baseline/longest", "mockllm/same", "mockllm/coarse"} <= named
-    [unparsed] = [
-        row for row in found if (row["judge"], row["measure"]) == ("mockllm/coarse", "unread")
-    ]
-    assert float(unparsed["value"]) == pytest.approx(1 / 12)
-    before = path.read_bytes()
-    again = run("judges", folders["ratings"], "--csv", path)
-    assert again.exit_code == 1 and "exists" in again.output
-    assert path.read_bytes() == before
-
-
-def test_pairs_and_ratings_are_shown_and_other_logs_named(
-    run: Run, folders: dict[str, Path], tmp_path: Path
-) -> None:
-    judged(tmp_path / "foreign", Script(record(5)).model())
-    both = (folders["pairs"], folders["ratings"])
-    alone = run("judges", "--all", *both).output
-    assert alone.count("Dataset:") == 2
-    assert "Skipped" not in alone
-    output = " ".join(run("judges", "--all", *both, tmp_path / "foreign").output.split())
-    assert output.count("Dataset:") == 2
-    assert tells(output, "no judged pairs ... 1 log of task")
-    assert run("judges", "--all", tmp_path / "foreign").exit_code == 1
-
-
-# --- probe ---
 
 
 def test_a_sound_judge_passes_and_no_number_is_pooled_over_the_kinds_of_answers(

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.numbers._estimate` and of the sentences made from it."""
+"""Tests of `urs_inspect.estimating._estimate` and of the sentences made from it."""
 
 import json
 import math
@@ -23,10 +23,23 @@ from tests.reports import answer_rows
 from tests.reports.judged_logs import answered, judgement, tokens, write_judged
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
+from urs_inspect.estimating import _estimate as estimate
+from urs_inspect.estimating._actual_use import read_actual
+from urs_inspect.estimating._estimate import (
+    _PAIRED,
+    _SPREAD,
+    RunEstimate,
+    estimate_run,
+    with_precision,
+)
+from urs_inspect.estimating._report import (
+    about_answers,
+    about_judgements,
+    assumption_sentences,
+    left_out_sentences,
+)
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.judging._prompts import Orders, Protocol
-from urs_inspect.reports.numbers import _estimate as estimate
-from urs_inspect.reports.numbers._actual_use import read_actual
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._costs import (
     Amount,
@@ -41,19 +54,6 @@ from urs_inspect.reports.numbers._costs import (
     load_prices,
     measured_lengths,
     with_costs,
-)
-from urs_inspect.reports.numbers._estimate import (
-    _PAIRED,
-    _SPREAD,
-    RunEstimate,
-    estimate_run,
-    with_precision,
-)
-from urs_inspect.reports.words._estimate import (
-    about_answers,
-    about_judgements,
-    assumption_sentences,
-    left_out_sentences,
 )
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge

@@ -17,9 +17,7 @@ from tests.reports.golden_files import check_golden
 from tests.reports.pairs import Logs, priced
 from tests.scorers.test_pair_metrics import full_run, scored
 from tests.telling import tells
-from urs_inspect.judging._verdicts import OVERALL
-from urs_inspect.reports.layout._tables import Report
-from urs_inspect.reports.numbers._judges import (
+from urs_inspect.judges._judges import (
     DatasetJudges,
     JudgeResult,
     computed_baselines,
@@ -27,13 +25,15 @@ from urs_inspect.reports.numbers._judges import (
     read_ratings,
     result_of,
 )
-from urs_inspect.reports.words._judge_details import (
+from urs_inspect.judges._report import (
     Detail,
     judge_numbers,
     judges_report,
     pair_details,
     rating_details,
 )
+from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.reports.layout._tables import Report
 from urs_inspect.scorers._pair_metrics import judged_items
 from urs_inspect.stats import Estimate, correlate, measure
 

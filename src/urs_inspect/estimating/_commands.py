@@ -105,11 +105,11 @@ def estimate(
 
     Example: urs-inspect estimate urs --model openai/gpt-4o --model-role grader=openai/gpt-4o-mini
     """
+    from urs_inspect.estimating._actual_use import read_actual
+    from urs_inspect.estimating._estimate import GRADER, estimate_run, with_precision
+    from urs_inspect.estimating._report import assumption_sentences, estimate_report
     from urs_inspect.reports.layout._tables import plain
-    from urs_inspect.reports.numbers._actual_use import read_actual
     from urs_inspect.reports.numbers._costs import load_counter, load_prices
-    from urs_inspect.reports.numbers._estimate import GRADER, estimate_run, with_precision
-    from urs_inspect.reports.words._estimate import assumption_sentences, estimate_report
 
     name = task.removeprefix(_PREFIX)
     sources = _sources(source)
