@@ -111,6 +111,7 @@ def start(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize("kind", ["rubric", "cases", "pairs"])
 def test_what_is_written_is_right_and_the_printed_commands_run(
     kind: str, run: Run, start: Path

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from inspect_ai import Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog, EvalSample
@@ -21,8 +22,6 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from urs_inspect.judges._judges import computed_baselines, read_judge, read_rating_judge
-from urs_inspect.judges._report import Detail, pair_details, rating_details
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 
@@ -191,21 +190,22 @@ def metric_values(log: EvalLog, name: str) -> dict[str, float]:
 
 def judge_numbers(log: EvalLog) -> dict[str, float]:
     """What `urs-inspect judges` reads from a log of judged pairs or ratings, bounds and baselines
-    included.
+    included. A test without that command is skipped.
     """
-    if (rating := read_rating_judge(log)) is not None:
-        return _named("", rating_details(rating))
-    judge = read_judge(log)
+    judges = pytest.importorskip("urs_inspect.judges._judges")
+    report = pytest.importorskip("urs_inspect.judges._report")
+    if (rating := judges.read_rating_judge(log)) is not None:
+        return _named("", report.rating_details(rating))
+    judge = judges.read_judge(log)
     assert judge is not None
-    numbers = _named("", pair_details(judge))
-    for baseline in computed_baselines([judge]):
-        numbers |= _named(
-            f"baseline {baseline.judge.removeprefix('baseline/')} ", pair_details(baseline)
-        )
+    numbers = _named("", report.pair_details(judge))
+    for baseline in judges.computed_baselines([judge]):
+        name = baseline.judge.removeprefix("baseline/")
+        numbers |= _named(f"baseline {name} ", report.pair_details(baseline))
     return numbers
 
 
-def _named(prefix: str, details: Sequence[Detail]) -> dict[str, float]:
+def _named(prefix: str, details: Sequence[Any]) -> dict[str, float]:
     """Numbers by names such as `overall accuracy`, `overall accuracy low`, `dimension accuracy
     need=safety`.
     """

@@ -20,7 +20,6 @@ from urs_inspect import urs
 from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets._references import question_sha256
-from urs_inspect.estimating._commands import estimate
 from urs_inspect.rubrics import Rubric
 from urs_inspect.tasks._urs_cases import asked_cases, case_to_sample
 from urs_inspect.tasks.urs_references import urs_references
@@ -221,7 +220,8 @@ def test_our_own_estimate_the_environment_and_other_programs(
 
     assert asked_cases(FIVE) == FIVE
     assert chosen(other, ["--limit", "2"]) == "01234"
-    assert chosen(estimate, ["urs", "--limit", "3"]) == "012"
+    commands = pytest.importorskip("urs_inspect.estimating._commands")
+    assert chosen(commands.estimate, ["urs", "--limit", "3"]) == "012"
     monkeypatch.setenv("INSPECT_EVAL_LIMIT", "1")
     assert chosen(eval_command, ["urs"]) == "0"
 
