@@ -113,6 +113,7 @@ def test_demo_fits(screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "Intents" in CliRunner().invoke(main, command[1:]).output
 
 
+@pytest.mark.satellites
 def test_judges_fit(screen: Screen, pair_folder: Path, rating_folder: Path) -> None:
     screen("judges", pair_folder, rating_folder)
 

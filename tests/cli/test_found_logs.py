@@ -31,22 +31,29 @@ ESTIMATE = (
 DATA = ("-T", "dataset=sample")
 TASKS: dict[str, Callable[[Path], Task]] = {
     "urs": lambda _: urs(dataset="sample"),
+    "estimated": lambda _: urs(dataset="sample"),
     "judge_pairwise": lambda folder: judge_pairwise(str(write_pairs(folder / "pairs.jsonl"))),
     "urs_addition": lambda _: urs_inspect.urs_addition(lengths="2", per_length=2),
     "urs_references": lambda _: urs_references(dataset="sample"),
     "urs_case_review": lambda _: urs_inspect.urs_case_review(dataset="sample"),
 }
 COMMANDS: dict[str, list[tuple[str, ...]]] = {
-    "urs": [("table",), ("report",), (*ESTIMATE, *DATA, "--from"), (*ESTIMATE, *DATA, "--against")],
+    "urs": [("table",), ("report",)],
+    "estimated": [(*ESTIMATE, *DATA, "--from"), (*ESTIMATE, *DATA, "--against")],
     "judge_pairwise": [("judges",)],
     "mad": [("rank",)],
     "urs_addition": [("paper", "addition")],
     "urs_references": [("references", "-o", "{out}")],
     "urs_case_review": [("cases", "review", "-o", "{out}")],
 }
+_OF_SATELLITES = ("estimated", "judge_pairwise")
+CASES = [
+    pytest.param(task, marks=pytest.mark.satellites if task in _OF_SATELLITES else ())
+    for task in COMMANDS
+]
 
 
-@pytest.mark.parametrize("task", COMMANDS)
+@pytest.mark.parametrize("task", CASES)
 def test_damaged_files_and_copies_are_skipped_with_one_line_each(
     task: str, tmp_path: Path, said: Said, refused: Said
 ) -> None:

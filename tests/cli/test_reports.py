@@ -58,7 +58,10 @@ def test_json_is_all_that_is_printed(facts: Any, addition: str) -> None:
         ("robustness", "no finished log of urs_crossval"),
         ("report", "no finished log with answers scored by intent_judge"),
         ("table", "no finished log with answers scored by intent_judge"),
-        ("judges", "no log that is finished and has pairs scored by pair_verdict, responses"),
+        pytest.param(
+            *("judges", "no log that is finished and has pairs scored by pair_verdict, responses"),
+            marks=pytest.mark.satellites,
+        ),
         pytest.param("compare", "no finished log", marks=pytest.mark.satellites),
     ],
 )

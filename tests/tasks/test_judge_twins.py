@@ -277,6 +277,7 @@ def test_a_report_names_what_padding_pays_and_corrects_the_lead(logs: Path, tmp_
     assert tells(no_lead, "Padding moves ... for each doubling") and "lead" not in no_lead
 
 
+@pytest.mark.satellites
 def test_a_judge_that_pays_nothing_passes_and_the_lead_is_kept(logs: Path, tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
@@ -292,6 +293,7 @@ def test_a_judge_that_pays_nothing_passes_and_the_lead_is_kept(logs: Path, tmp_p
     assert tells(output, "Padding moves mockllm/judge ... 20 answers")
 
 
+@pytest.mark.satellites
 def test_answers_and_twins_without_a_score_are_counted(logs: Path, tmp_path: Path) -> None:
     task = judge_twins(answers=str(logs), n=6)
     run(task, tmp_path, model="none", grader=Script(lambda messages: "Well.").model("judge"))
@@ -349,6 +351,7 @@ def grader() -> Any:
     return Script(say).model("judge")
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize("given", [model_graded_qa, model_graded_fact])
 def test_graded_answers_are_graded_again_by_the_same_prompt(given: Any, tmp_path: Path) -> None:
     template = "Look, {extra}: {question} {answer} {criterion} {instructions}"
@@ -388,6 +391,7 @@ def test_graded_answers_are_graded_again_by_the_same_prompt(given: Any, tmp_path
     assert tells(output, "Scores: 0 to 1 ... " + given.__name__)
 
 
+@pytest.mark.satellites
 def test_rated_responses_are_rated_again_by_the_model_under_test(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
