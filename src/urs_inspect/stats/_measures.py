@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import product
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
@@ -24,7 +23,6 @@ from urs_inspect.stats._bootstrap import (
     estimates,
     number_clusters,
     ratio,
-    single_product,
 )
 
 A = 0
@@ -326,22 +324,6 @@ class JudgeMeasures:
         return JudgeMeasures(**measures)
 
 
-# One row of counts per item: a one in the cell (label, verdict) of a 3 x 4 table, then hits and
-# trials of the habits, then reversals.
-_LABELS = 3
-_VERDICTS = 4
-_CELLS = _LABELS * _VERDICTS
-_HABITS = (
-    "first_preference",
-    "longer_preference",
-    "label_longer_preference",
-    "halo",
-    "label_halo",
-    "flips",
-)
-_COLUMNS = _CELLS + 2 * len(_HABITS) + 1
-
-
 def measure(verdicts: Verdicts, **options: Unpack[ResamplingOptions]) -> JudgeMeasures:
     """Measure a judge.
 
@@ -354,135 +336,87 @@ def measure(verdicts: Verdicts, **options: Unpack[ResamplingOptions]) -> JudgeMe
         The measures.
     """
     how = Resampling(**options)
-    sums = cluster_counts(verdicts.clusters, _item_counts(verdicts))
-    totals = sums.sum(axis=0, keepdims=True)
-    draws = bootstrap_counts(sums, how.rounds, how.seed)
-    trials = totals @ _BELOW
-    trials_by_cluster = sums @ _BELOW
+    shares = _shares(verdicts)
+    columns = [*shares.values(), _read_cells(verdicts)]
+    sums = cluster_counts(verdicts.clusters, np.hstack(columns))
+    of_items = slice(1, 2 * len(shares), 2)
     measured = estimates(
-        _statistics(totals)[0],
-        _statistics(draws),
-        trials[0].astype(np.int64),
-        np.count_nonzero(trials_by_cluster, axis=0),
+        _statistics(sums.sum(axis=0, keepdims=True))[0],
+        _statistics(bootstrap_counts(sums, how.rounds, how.seed)),
+        sums[:, of_items].sum(axis=0),
+        np.count_nonzero(sums[:, of_items], axis=0),
         how,
     )
-    return JudgeMeasures(**dict(zip(_PARTS, measured, strict=True)))
+    return JudgeMeasures(**dict(zip(shares, measured, strict=True)))
 
 
-def _item_counts(verdicts: Verdicts) -> Floats:
-    """The row of counts of each item, shape (N, columns)."""
-    final = verdicts.final
-    counts = np.zeros((len(verdicts), _COLUMNS))
-    items = np.arange(len(verdicts))
-    cells = verdicts.labels.astype(np.int64) * _VERDICTS + final
-    counts[items, cells] = 1
-    habits: dict[str, tuple[npt.NDArray[Any], npt.NDArray[Any]]] = {
-        "first_preference": _position(verdicts),
-        "longer_preference": _matches(final, verdicts.longer),
-        "label_longer_preference": _matches(verdicts.labels, verdicts.longer),
-    }
-    if verdicts.overall is not None:
-        habits["halo"] = _matches(final, verdicts.overall, both=True)
-    if verdicts.overall_labels is not None:
-        habits["label_halo"] = _matches(verdicts.labels, verdicts.overall_labels, both=True)
-    if verdicts.swapped is not None:
-        read = combine_orders(verdicts.verdicts, verdicts.swapped) != UNREAD
-        differs = verdicts.verdicts != verdicts.swapped
-        habits["flips"] = read & differs, read
-        both_sided = _sided(verdicts.verdicts) & _sided(verdicts.swapped)
-        counts[:, -1] = both_sided & differs
-    for name, (hits, trials) in habits.items():
-        column = _hits(name)
-        counts[:, column] = hits
-        counts[:, column + 1] = trials
-    return counts
+def _shares(verdicts: Verdicts) -> dict[str, Floats]:
+    """How often each measure was met by an item, and how often it could be, shape (N, 2).
 
-
-def _position(verdicts: Verdicts) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Non-tie verdicts for the response shown first, and all of known position.
-
-    Up to two per item.
+    The last two are no shares, and count over the items of `three_way`.
     """
-    hits, trials = _matches(verdicts.verdicts, verdicts.first, both=True)
-    if verdicts.swapped is None:
-        return hits, trials
-    swapped_first = np.where(_sided(verdicts.first), B - verdicts.first, TIE)
-    more_hits, more_trials = _matches(verdicts.swapped, swapped_first, both=True)
-    all_hits = hits.astype(np.int64) + more_hits
-    all_trials = trials.astype(np.int64) + more_trials
-    return all_hits, all_trials
+    labels = verdicts.labels
+    final = verdicts.final
+    every = np.ones(len(verdicts), np.bool_)
+    read = final != UNREAD
+    right = final == labels
+    shares = {
+        "accuracy": _right_of_read(labels, final),
+        "accuracy_all": _counted(right, _sided(labels)),
+        "three_way": _counted(right, read),
+        "three_way_all": _counted(right, every),
+        "unread": _counted(~read, every),
+        "first_preference": _same_side(verdicts.verdicts, verdicts.first),
+        "longer_preference": _counted(final == verdicts.longer, _sided(final)),
+        "label_longer_preference": _counted(labels == verdicts.longer, _sided(labels)),
+    }
+    none = np.zeros((len(verdicts), 2))
+    shares |= dict.fromkeys(("halo", "label_halo", "flips", "reversals"), none)
+    if verdicts.overall is not None:
+        shares["halo"] = _same_side(final, verdicts.overall)
+    if verdicts.overall_labels is not None:
+        shares["label_halo"] = _same_side(labels, verdicts.overall_labels)
+    swapped = verdicts.swapped
+    if swapped is not None:
+        swapped_first = np.where(_sided(verdicts.first), B - verdicts.first, TIE)
+        shares["first_preference"] += _same_side(swapped, swapped_first)
+        differs = verdicts.verdicts != swapped
+        is_reversed = differs & _sided(verdicts.verdicts) & _sided(swapped)
+        shares["flips"] = _counted(differs, read)
+        shares["reversals"] = _counted(is_reversed, read)
+    return shares | dict.fromkeys(("macro_f1", "alpha"), shares["three_way"])
 
 
-def _matches(
-    codes: npt.NDArray[Any],
-    others: npt.NDArray[Any],
-    both: bool = False,
-) -> tuple[Flags, Flags]:
-    """Where two codes name the same response, over the items where the first (or both) name one."""
-    trials = _sided(codes)
-    if both:
-        trials = trials & _sided(others)
-    hits = trials & (codes == others)
-    return hits, trials
+def _counted(hits: Flags, trials: Flags) -> Floats:
+    return np.column_stack([hits & trials, trials]).astype(np.float64)
+
+
+def _same_side(codes: Codes, others: Codes) -> Floats:
+    """Where two codes name the same response, over the items where both name one."""
+    return _counted(codes == others, _sided(codes) & _sided(others))
 
 
 def _sided(codes: npt.NDArray[Any]) -> Flags:
     return np.asarray(codes < TIE)
 
 
-def _hits(habit: str) -> int:
-    """Column of the hits of a habit; the trials follow it."""
-    return _CELLS + 2 * _HABITS.index(habit)
+def _read_cells(verdicts: Verdicts) -> Floats:
+    """The cell of each item in a table of labels and read verdicts, shape (N, 9)."""
+    cells = np.where(verdicts.final == UNREAD, -1, _CLASSES * verdicts.labels + verdicts.final)
+    is_there = cells[:, None] == np.arange(_CLASSES**2)
+    return np.asarray(is_there, dtype=np.float64)
 
 
-def _cells(labels: Sequence[int], verdicts: Sequence[int]) -> list[int]:
-    return [label * _VERDICTS + verdict for label, verdict in product(labels, verdicts)]
-
-
-_SIDES = (A, B)
-_THREE = (A, B, TIE)
-_ALL = (A, B, TIE, UNREAD)
-_RIGHT = [label * _VERDICTS + label for label in _THREE]
-_READ = _cells(_THREE, _THREE)
-
-# Measure -> columns that are summed above and below the line; the column above is None if it is no
-# ratio.
-_PARTS: dict[str, tuple[list[int] | None, list[int]]] = {
-    "accuracy": (_RIGHT[:TIE], _cells(_SIDES, _THREE)),
-    "accuracy_all": (_RIGHT[:TIE], _cells(_SIDES, _ALL)),
-    "three_way": (_RIGHT, _READ),
-    "three_way_all": (_RIGHT, _cells(_THREE, _ALL)),
-    "macro_f1": (None, _READ),
-    "alpha": (None, _READ),
-    **{habit: ([_hits(habit)], [_hits(habit) + 1]) for habit in _HABITS},
-    "reversals": ([_COLUMNS - 1], [_hits("flips") + 1]),
-    "unread": (_cells(_THREE, [UNREAD]), _cells(_THREE, _ALL)),
-}
-
-
-def _selection(columns: Sequence[list[int] | None]) -> Floats:
-    """Matrix that sums the given columns of counts for each measure, shape (columns, measures)."""
-    matrix = np.zeros((_COLUMNS, len(columns)))
-    for place, chosen in enumerate(columns):
-        matrix[chosen or [], place] = 1
-    return matrix
-
-
-_ABOVE = _selection([above for above, _ in _PARTS.values()])
-_BELOW = _selection([below for _, below in _PARTS.values()])
-_F1 = list(_PARTS).index("macro_f1")
-_ALPHA = list(_PARTS).index("alpha")
+_CLASSES = 3
 
 
 def _statistics(counts: Floats) -> Floats:
     """All measures of summed counts, shape (R, columns) -> (R, measures)."""
-    above = single_product(counts, _ABOVE)
-    below = single_product(counts, _BELOW)
-    values = ratio(above, below)
-    cells = counts[:, :_CELLS].reshape(-1, _LABELS, _VERDICTS)
-    read = cells[:, :, : TIE + 1]
-    values[:, _F1] = _macro_f1(read)
-    values[:, _ALPHA] = nominal_alpha(read)
+    shares, cells = np.split(counts, [-(_CLASSES**2)], axis=1)
+    table = cells.reshape(-1, _CLASSES, _CLASSES)
+    values = ratio(shares[:, 0::2], shares[:, 1::2])
+    values[:, -2] = _macro_f1(table)
+    values[:, -1] = nominal_alpha(table)
     return values
 
 
@@ -519,12 +453,10 @@ def accuracies(
     how = Resampling(**options)
     if not verdicts:
         return ()
-    tables = [_hits_and_trials(labels, codes) for codes in verdicts]
-    counts = np.concatenate(tables, axis=1)
-    sums = cluster_counts(clusters, counts)
-    with_trials = np.count_nonzero(sums[:, 1::2], axis=0)
+    judges = [_right_of_read(labels, codes) for codes in verdicts]
+    sums = cluster_counts(clusters, np.hstack(judges))
     draws = bootstrap_counts(sums, how.rounds, how.seed)
-    return _accuracies(sums.sum(axis=0), draws, with_trials, how)
+    return _accuracies(sums, draws, how)
 
 
 def group_accuracies(
@@ -538,9 +470,7 @@ def group_accuracies(
     how = Resampling(**options)
     if len(groups) != len(verdicts):
         raise ValueError(f"need one group per item: {len(verdicts)} items, {len(groups)} groups")
-    if not groups:
-        return {}
-    counts = _hits_and_trials(verdicts.labels, verdicts.final)
+    counts = _right_of_read(verdicts.labels, verdicts.final)
     places: dict[Hashable, list[int]] = defaultdict(list)
     for place, group in enumerate(groups):
         places[group].append(place)
@@ -548,18 +478,13 @@ def group_accuracies(
     for group, members in places.items():
         sums = cluster_counts(verdicts.clusters[members], counts[members])
         draws = _draws(sums, how.rounds, how.seed)
-        with_trials = np.count_nonzero(sums[:, 1:], axis=0)
-        totals = sums.sum(axis=0)
-        [found[group]] = _accuracies(totals, draws, with_trials, how)
+        [found[group]] = _accuracies(sums, draws, how)
     return found
 
 
-def _hits_and_trials(labels: Codes, verdicts: Codes) -> Floats:
-    """Whether each verdict is right, and whether it counts, shape (N, 2)."""
-    counted = (labels != TIE) & (verdicts != UNREAD)
-    right = counted & (labels == verdicts)
-    columns = np.stack([right, counted], axis=1)
-    return columns.astype(np.float64)
+def _right_of_read(labels: Codes, verdicts: Codes) -> Floats:
+    """What `accuracy` counts, shape (N, 2)."""
+    return _counted(verdicts == labels, _sided(labels) & (verdicts != UNREAD))
 
 
 def _draws(sums: Floats, rounds: int, seed: int) -> Floats:
@@ -574,13 +499,13 @@ def _draws(sums: Floats, rounds: int, seed: int) -> Floats:
     return np.asarray(drawn @ kinds, dtype=np.float64)
 
 
-def _accuracies(
-    totals: Floats, draws: Floats, clusters: Integers, how: Resampling
-) -> tuple[Estimate, ...]:
+def _accuracies(sums: Floats, draws: Floats, how: Resampling) -> tuple[Estimate, ...]:
     """Ratios of the even columns, hits, to the odd ones, trials."""
-    shares = ratio(totals[0::2], totals[1::2])
-    drawn_hits = draws[:, 0::2]
-    drawn_trials = draws[:, 1::2]
-    drawn_shares = ratio(drawn_hits, drawn_trials)
-    trials = totals[1::2].astype(np.int64)
-    return estimates(shares, drawn_shares, trials, clusters, how)
+    totals = sums.sum(axis=0)
+    return estimates(
+        ratio(totals[0::2], totals[1::2]),
+        ratio(draws[:, 0::2], draws[:, 1::2]),
+        totals[1::2],
+        np.count_nonzero(sums[:, 1::2], axis=0),
+        how,
+    )
