@@ -79,6 +79,7 @@ def of_intents(spread: float, off: float) -> Setting:
             np.concatenate([part.draws for part in parts], axis=1),
             np.array(QUESTIONS),
             0,
+            np.array(QUESTIONS),
         )
         return joined, table_means(people, rounds=rounds, seed=int(generator.integers(1 << 32)))
 
@@ -104,7 +105,8 @@ def of_models(votes: int) -> Setting:
         )
         order = np.argsort(ranking.players)
         ratings = np.array([one.value for one in ranking.bradley_terry])
-        return scores, MeanDraws(ratings[order], ranking.draws[:, order], np.full(10, votes), 0)
+        number = np.full(10, votes)
+        return scores, MeanDraws(ratings[order], ranking.draws[:, order], number, 0, number)
 
     truth = float(np.corrcoef(MODELS, strengths)[0, 1])
     return Setting(f"10 models, {votes} votes", truth, study)

@@ -388,7 +388,11 @@ def test_the_interval_is_that_of_a_slow_resampling() -> None:
         drawn_means.append([np.mean(both[numbers]) for numbers in drawn])
     expected = correlate_means(
         MeanDraws(
-            np.array([7.5, 4.0, 4.5, 7.5]), np.array(drawn_means).T, np.array([3, 2, 2, 2]), 4
+            np.array([7.5, 4.0, 4.5, 7.5]),
+            np.array(drawn_means).T,
+            np.array([3, 2, 2, 2]),
+            4,
+            np.array([3, 2, 2, 2]),
         ),
         exact_means([4, 2, 1, 3]),
         clusters=2,
@@ -647,12 +651,13 @@ def test_models_the_interval_is_that_of_a_slow_resampling() -> None:
     )
     means = [finals[:, picked].mean(axis=1) for picked in drawn]
     expected = correlate_means(
-        MeanDraws(finals.mean(axis=1), np.array(means), np.full(3, 3), 3),
+        MeanDraws(finals.mean(axis=1), np.array(means), np.full(3, 3), 3, np.full(3, 3)),
         MeanDraws(
             np.array([one.value for one in given.ranking.bradley_terry]),
             given.ranking.draws,
             np.full(3, 9),
             3,
+            np.full(3, 9),
         ),
         clusters=3,
         level=0.5,

@@ -528,7 +528,7 @@ def test_leniency_is_taken_out_where_raters_rated_several_models(
 def means(values: list[float], n: list[int]) -> MeanDraws:
     """Means with hardly any noise, over so many questions."""
     noise = np.random.default_rng(0).normal(0, 0.01, (200, len(values)))
-    return MeanDraws(np.array(values), np.array(values) + noise, np.array(n), 0)
+    return MeanDraws(np.array(values), np.array(values) + noise, np.array(n), 0, np.array(n))
 
 
 @pytest.mark.parametrize(("worse", "significant"), [(20, True), (4, False)])
@@ -544,3 +544,13 @@ def test_a_worst_case_rests_on_the_fewer_questions_of_both_models(
     assert row["difference"].value == 4
     assert (row["p_worst"] < 0.05) == significant  # four questions that agree: 2 / 2^4
     assert ranks == (((2, 2), (1, 1)) if significant else ((1, 2), (1, 2)))
+
+
+def test_without_missing_scores_the_worst_case_is_the_comparison_itself() -> None:
+    # 40 questions in 8 clusters: both p-values rest on what was drawn, the 8.
+    questions = np.full(2, 40)
+    plain = replace(means([1.0, 1.013], [40, 40]), n=questions, clusters=np.full(2, 8))
+    judged: Any = SimpleNamespace(leads=())
+    pairs, _ = compare_means(plain, (plain, plain), ["a", "b"], judged, Resampling())
+    [row] = pairs.to_dict("records")
+    assert 0.01 < row["p"] == row["p_worst"]

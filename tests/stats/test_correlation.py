@@ -303,7 +303,8 @@ def test_it_is_the_rho_of_correlate(seed: int) -> None:
 
 
 def draws_of(values: Floats, draws: Floats) -> MeanDraws:
-    return MeanDraws(values, draws, np.full(len(values), 9), 0)
+    questions = np.full(len(values), 9)
+    return MeanDraws(values, draws, questions, 0, questions)
 
 
 def test_values_worked_out_by_hand() -> None:

@@ -185,11 +185,12 @@ def test_p_values_by_hand() -> None:
     # Two rounds of ten at or below 0: 2 * (2 + 1) / 11 = 0.545, over so many questions that nothing
     # is moved out.
     draws = np.array([[-1.0, 0.0, *range(1, 9)]]).T
-    [p] = p_values(MeanDraws(np.array([3.5]), draws, np.array([10**9]), 0))
+    many = np.array([10**9])
+    [p] = p_values(MeanDraws(np.array([3.5]), draws, many, 0, many))
     assert p == pytest.approx(6 / 11, abs=1e-6)
     # Rounds in which the mean is not defined count for nothing.
     undefined = np.concatenate([draws, np.full((30, 1), math.nan)])
-    [p] = p_values(MeanDraws(np.array([3.5]), undefined, np.array([10**9]), 0))
+    [p] = p_values(MeanDraws(np.array([3.5]), undefined, many, 0, many))
     assert p == pytest.approx(6 / 11, abs=1e-6)
 
 

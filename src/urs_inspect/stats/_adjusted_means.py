@@ -340,23 +340,21 @@ def _joined(
     """
     residual, rating, weight = np.split(sums.values, 3, axis=-1)
     residual_drawn, rating_drawn, weight_drawn = np.split(sums.draws, 3, axis=-1)
-    groups = None
-    if sums.drawn is not None:
-        groups = np.minimum(n, sums.drawn[: len(n)])
+    groups = np.minimum(n, sums.clusters[: len(n)])
     correction = ratio(residual_drawn, weight_drawn) - drift
     corrected = MeanDraws(
         values=ratio(residual, weight) + judged.values,
         draws=correction + judged.draws + noise,
         n=n,
         seed=sums.seed,
-        drawn=groups,
+        clusters=groups,
     )
     people = MeanDraws(
         values=ratio(rating, weight),
         draws=ratio(rating_drawn, weight_drawn) - drift,
         n=n,
         seed=sums.seed,
-        drawn=groups,
+        clusters=groups,
     )
     return PoweredMeans(corrected, people, judged)
 
@@ -599,7 +597,7 @@ def control_length(found: MeanDraws) -> LengthControl:
             draws=table[1:],
             n=found.n[columns],
             seed=found.seed,
-            drawn=None if found.drawn is None else found.drawn[columns],
+            clusters=found.clusters[columns],
         )
 
     by_model = slice(models)

@@ -389,7 +389,7 @@ def exact_means(values: npt.ArrayLike) -> MeanDraws:
     """Means that count as exact, shape (K,): there is one round, which is the means."""
     means = np.asarray(values, dtype=np.float64)
     ones = np.ones(len(means), dtype=np.int64)
-    return MeanDraws(means, draws=means[None, :], n=ones, seed=SEED)
+    return MeanDraws(means, draws=means[None, :], n=ones, seed=SEED, clusters=ones)
 
 
 def table_means(

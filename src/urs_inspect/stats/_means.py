@@ -5,6 +5,7 @@ Of clustered items, of many columns over the same resamples, with weights, weigh
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Unpack
 
 import numpy as np
@@ -26,7 +27,6 @@ from urs_inspect.stats._bootstrap import (
     known_items,
     ratio,
     reported,
-    resample,
     resample_members,
 )
 
@@ -83,22 +83,14 @@ class MeanDraws:
         draws: Their values in each round, NaN where not defined, shape (R, K).
         n: Number of questions behind each, shape (K,).
         seed: Seed of the resampling.
-        drawn: Number of clusters of questions behind each, which were drawn; None where each
-            question is one.
+        clusters: Number of clusters of questions behind each, which were drawn, shape (K,).
     """
 
     values: Floats
     draws: Floats
     n: Integers
     seed: int
-    drawn: Integers | None = None
-
-    @property
-    def clusters(self) -> Integers:
-        """Number of clusters behind each mean, shape (K,)."""
-        if self.drawn is None:
-            return self.n
-        return self.drawn
+    clusters: Integers
 
 
 def bootstrap_means(
@@ -128,45 +120,39 @@ def bootstrap_means(
         One result per column. A weighted mean is the sum of weight times value over the sum of the
         weights, over the questions that have a value.
     """
-    # Weights differ within a cluster; without them a cluster is as good as one question.
-    merged = None
-    if reweight is None:
-        merged = clusters
-    units = questions
-    if merged is not None:
-        units = int(merged.max(initial=-1)) + 1
-    prepared = [_prepare(column, units, merged) for column in columns]
-    weighted = reweight or (lambda counts: counts)
-    if units:
-        once = weighted(np.ones((1, units)))
-        points = [_means(once, column)[0] for column in prepared]
-        if clusters is None or merged is not None:
-            resamples = resample(units, rounds, seed)
-        else:
-            resamples = resample_members(clusters, rounds, seed)
-        draws = _drawn_means(prepared, resamples, weighted)
-    else:
-        points = []
-        draws = []
-        for column in columns:
-            means = column.values.shape[1]
-            points.append(np.full(means, np.nan))
-            draws.append(np.full((rounds, means), np.nan))
+    if clusters is None:
+        clusters = np.arange(questions)
+    drawn: Iterable[Floats] = [np.zeros((rounds, 0))]
+    if questions:
+        drawn = resample_members(clusters, rounds, seed)
+    once = np.ones((1, questions))
+    means: list[list[Floats]] = [[] for _ in columns]
+    for counts in chain([once], drawn):
+        weights = counts if reweight is None else reweight(counts)
+        for column, of_column in zip(columns, means, strict=True):
+            of_column.append(_weighted_means(weights[:, column.questions], column.values))
     found = []
-    for column, point, drawn in zip(columns, points, draws, strict=True):
-        n = np.count_nonzero(~np.isnan(column.values), axis=0)
-        groups = _drawn(column, clusters)
-        found.append(MeanDraws(point, drawn, n, seed, groups))
+    for column, of_column in zip(columns, means, strict=True):
+        known = ~np.isnan(column.values)
+        by_cluster = cluster_counts(clusters[column.questions], known)
+        point, *draws = of_column
+        found.append(
+            MeanDraws(
+                values=point[0],
+                draws=np.concatenate(draws),
+                n=np.count_nonzero(known, axis=0),
+                seed=seed,
+                clusters=np.count_nonzero(by_cluster, axis=0),
+            )
+        )
     return found
 
 
-def _drawn(column: MeanColumn, clusters: Integers | None) -> Integers | None:
-    """Numbers of clusters with a value; None where each question is one."""
-    if clusters is None:
-        return None
-    known = ~np.isnan(column.values)
-    counts = cluster_counts(clusters[column.questions], known)
-    return np.asarray(np.count_nonzero(counts, axis=0), dtype=np.int64)
+def _weighted_means(weights: Floats, values: Floats) -> Floats:
+    """Means of the values that are known, shape (B, N) and (N, K) -> (B, K)."""
+    known = ~np.isnan(values)
+    sums = weights @ np.where(known, values, 0.0)
+    return ratio(sums, weights @ known)
 
 
 def bootstrap_table(
@@ -244,56 +230,6 @@ def p_values(found: MeanDraws) -> Floats:
     return np.where(unknown, np.nan, p)
 
 
-@dataclass(frozen=True)
-class _Prepared:
-    """A column as it is multiplied."""
-
-    units: Integers | None  # questions, or clusters; None for all in order
-    values: Floats  # with 0 where there is none, summed over a cluster, shape (N, K)
-    # different patterns of which values are known, or how many of a cluster are, shape (N, P)
-    patterns: Floats
-    pattern: Integers  # of each of the K values
-
-
-def _prepare(column: MeanColumn, number: int, clusters: Integers | None) -> _Prepared:
-    known = ~np.isnan(column.values)
-    # Most models have answered everything, so that sums of weights are the same for all of them.
-    distinct, pattern = np.unique(known, axis=1, return_inverse=True)
-    values = np.where(known, column.values, 0.0)
-    patterns = distinct.astype(np.float64)
-    units = column.questions
-    if clusters is not None:
-        units, cluster_of = np.unique(clusters[column.questions], return_inverse=True)
-        values = cluster_counts(cluster_of, values)
-        patterns = cluster_counts(cluster_of, patterns)
-    return _Prepared(
-        units=None if np.array_equal(units, np.arange(number)) else units,
-        values=values,
-        patterns=patterns,
-        pattern=pattern.ravel(),
-    )
-
-
-def _drawn_means(
-    columns: Sequence[_Prepared], resamples: Iterable[Floats], weighted: Reweight
-) -> list[Floats]:
-    """Means of each column in all rounds, shape (R, K)."""
-    blocks: list[list[Floats]] = [[] for _ in columns]
-    for counts in resamples:
-        weights = weighted(counts)
-        for column, means in zip(columns, blocks, strict=True):
-            means.append(_means(weights, column))
-    return [np.concatenate(means) for means in blocks]
-
-
-def _means(weights: Floats, column: _Prepared) -> Floats:
-    if column.units is not None:
-        weights = weights[:, column.units]
-    sums = weights @ column.values
-    numbers = weights @ column.patterns
-    return ratio(sums, numbers[:, column.pattern])
-
-
 def standard_errors(found: MeanDraws) -> Floats:
     """Standard errors of means by their rounds, shape (K,).
 
@@ -341,8 +277,7 @@ def contrast(found: MeanDraws, weights: npt.ArrayLike) -> MeanDraws:
         draws[:, place] = found.draws[:, part] @ used
         n[place] = found.n[part].min()
         clusters[place] = found.clusters[part].min()
-    drawn = None if found.drawn is None else clusters
-    return MeanDraws(values, draws, n, found.seed, drawn)
+    return MeanDraws(values, draws, n, found.seed, clusters)
 
 
 _RAKING_STEPS = 200

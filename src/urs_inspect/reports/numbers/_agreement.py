@@ -399,9 +399,8 @@ def intent_level(
         "questions": dict(zip(groups, questions, strict=True)),
         "people": _resampled_people(satisfaction, groups),
     }
-    clusters = None
+    clusters = np.array([part.clusters[whole].min() for part in parts])
     if table.clusters is not None:
-        clusters = np.array([part.clusters[whole].min() for part in parts])
         behind["clusters"] = dict(zip(groups, clusters.tolist(), strict=True))
     satisfied = satisfaction.means(groups, resampling.rounds, resampling.seed)
 
@@ -560,11 +559,13 @@ def model_level(
         seed=derived_seed(resampling.seed, _MODELS_QUESTIONS),
     )
     rated = [ranking.bradley_terry[place] for place in shared]
+    instructions = np.array([rating.clusters for rating in rated])
     ratings = MeanDraws(
         np.array([rating.value for rating in rated]),
         ranking.draws[:, shared],
-        np.array([rating.clusters for rating in rated]),
+        instructions,
         ranking.seed,
+        instructions,
     )
     behind: dict[Counted, Mapping[str, int]] = {
         "questions": dict(zip(models, scores.n.tolist(), strict=True)),

@@ -347,7 +347,7 @@ def _compared(
     def filled(score: float) -> MeanDraws:
         values = means.values * scored + score * missing
         draws = means.draws * scored + score * missing
-        return MeanDraws(values, draws, means.n, means.seed)
+        return MeanDraws(values, draws, means.n, means.seed, means.clusters)
 
     lowest, highest = table.scale
     return compare_means(
@@ -385,6 +385,7 @@ def compare_means(
         low.draws[:, first] - high.draws[:, second],
         np.minimum(low.n[first], high.n[second]),
         means.seed,
+        np.minimum(low.clusters[first], high.clusters[second]),
     )
     differences = contrast(means, own[:, first] - own[:, second])
     p_worst = worst_p_values(least.values, p_values(least))
@@ -451,15 +452,12 @@ def _from_all(
     several = above.shape[1]
     questions_of_models = np.count_nonzero(weights_of_models, axis=0)
     counts = np.concatenate([[len(questions)], questions_of_models])
-    drawn = None
-    if sums.drawn is not None:
-        drawn = np.minimum(sums.drawn[:several], counts)
     differences = MeanDraws(
         ratio(sums.values[:several], sums.values[several:]),
         ratio(sums.draws[:, :several], sums.draws[:, several:]),
         counts,
         sums.seed,
-        drawn,
+        np.minimum(sums.clusters[:several], counts),
     )
     of_each = zip(
         ["", *(names[model] for model in enough)],

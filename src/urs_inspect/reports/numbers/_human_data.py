@@ -415,6 +415,7 @@ class Satisfaction:
             np.concatenate([column.draws for column in columns], axis=1),
             np.concatenate([column.n for column in columns]),
             seed,
+            np.concatenate([column.clusters for column in columns]),
         )
 
 
