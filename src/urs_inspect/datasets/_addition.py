@@ -88,19 +88,15 @@ def addition_lengths(value: object) -> list[int]:
         parts = value
     lengths: dict[int, None] = {}
     for part in parts:
-        match = None
-        if not isinstance(part, bool):
-            match = _PART.fullmatch(str(part).strip())
-        first = 1
+        written = "" if isinstance(part, bool) else str(part).strip()
+        match = _PART.fullmatch(written)
+        span = range(0)
         if match:
-            first = int(match[1])
-        last = 0
-        if match:
-            last = int(match[2] or first)
-        lengths.update(dict.fromkeys(range(first, last + 1)))
-        if first > last:
+            span = range(int(match[1]), int(match[2] or match[1]) + 1)
+        if not span:
             lengths.clear()
             break
+        lengths.update(dict.fromkeys(span))
     if not lengths:
         raise InputError(
             f"lengths: must be numbers and ranges such as 2-20 or 2-9,15; got {value!r}"

@@ -4,7 +4,6 @@ import os
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from logging import getLogger
 from typing import TYPE_CHECKING, Any
 
@@ -323,58 +322,36 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
 
 
-Ask = Callable[[str, str], Awaitable[float | str]]
-"""Asks about two texts: the similarity between 0 and 1, or why there is none.
+Ask = Callable[[str, str], Awaitable[float]]
+"""Asks about two texts: the similarity between 0 and 1, NaN where there is none.
 
 The task `mad` makes one.
 """
 
 _AT_ONCE = 32
-
-
-@dataclass(frozen=True)
-class Unanswered:
-    """A pair of texts without a similarity: its number in the call, and why."""
-
-    item: int
-    reason: str
+"""Pairs that are asked about at a time, within the limits of the model's own client."""
 
 
 class LLMSimilarity:
-    """Similarities that a model gives.
+    """Similarities that a model gives."""
 
-    A failure is NaN with a reason in `failures`, never a default number.
+    name = "llm"
 
-    `at_once` pairs are asked about at a time, within the limits of the model's own client.
-    """
-
-    def __init__(self, ask: Ask, name: str = "llm", at_once: int = _AT_ONCE) -> None:
-        self.name = name
-        self.failures: tuple[Unanswered, ...] = ()
+    def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._at_once = at_once
 
     async def ask(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """Similarity of each pair of texts, shape (n,), from 0 to 1; NaN where there is none."""
-        pairs = list(zip(first, second, strict=True))
-        similarities = np.full(len(pairs), np.nan)
-        failures: dict[int, str] = {}
-        gate = anyio.Semaphore(self._at_once)
+        similarities = np.full(len(first), np.nan)
+        gate = anyio.Semaphore(_AT_ONCE)
 
         async def ask_one(item: int) -> None:
-            one, other = pairs[item]
             async with gate:
-                reply = await self._ask(one, other)
-            if isinstance(reply, str):
-                failures[item] = reply
-            else:
-                similarities[item] = reply
+                similarities[item] = await self._ask(first[item], second[item])
 
         async with anyio.create_task_group() as group:
-            for item in range(len(pairs)):
+            for item in range(len(first)):
                 group.start_soon(ask_one, item)
-        unanswered = [Unanswered(item, failures[item]) for item in sorted(failures)]
-        self.failures = tuple(unanswered)
         return similarities
 
 

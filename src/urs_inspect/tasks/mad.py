@@ -1,5 +1,6 @@
 """MAD: find where models differ, compare there, rank with few judgements."""
 
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from logging import getLogger
@@ -323,31 +324,27 @@ def _similarity(given: SimilarityOptions) -> Similarity:
 
 def asked_similarity(
     ask: Callable[[JudgePrompt], Awaitable[str | JudgeFailure]],
-) -> Callable[[str, str], Awaitable[float | str]]:
+) -> Callable[[str, str], Awaitable[float]]:
     """The similarity `llm`.
 
-    A function of two texts that gives a similarity from 0 to 1, or a failure in words.
+    A function of two texts that gives a similarity from 0 to 1, NaN where there is none.
 
     `ask` sends both prompt parts to a model and gives its reply, or the failure; it is called twice
     at most.
     """
 
-    async def similarity(first: str, second: str) -> float | str:
-        result: float | JudgeFailure = JudgeFailure("call_failed", "The model was not asked.")
+    async def similarity(first: str, second: str) -> float:
+        prompt = similarity_prompt(first, second)
         for _ in range(2):
-            prompt = similarity_prompt(first, second)
-            reply = await ask(prompt)
-            if isinstance(reply, JudgeFailure):
-                result = reply
-            else:
-                result = read_keyed(
-                    reply, prompt.key, read_similarity, needs_key=prompt.needs_key
-                ).result
-            if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
+            result: float | str | JudgeFailure = await ask(prompt)
+            if isinstance(result, str):
+                read = read_keyed(result, prompt.key, read_similarity, needs_key=prompt.needs_key)
+                result = read.result
+            if not isinstance(result, JudgeFailure):
+                return result
+            if result.mode not in ASK_AGAIN:
                 break
-        if isinstance(result, JudgeFailure):
-            return f"{result.mode}: {result.detail}"
-        return result
+        return math.nan
 
     return similarity
 
