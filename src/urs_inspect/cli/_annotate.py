@@ -441,7 +441,10 @@ def _print_uncounted(
     total: int,
     reading: "VoteReading | RatingReading",
 ) -> None:
-    """Print what is in the files and does not count."""
+    """Print what is in the files and does not count here.
+
+    Among it is what was replaced or taken back, and lines that could not be read.
+    """
     if not here:
         _say(f"No {what} yet.")
     if others := total - here:
@@ -449,7 +452,10 @@ def _print_uncounted(
             f"{others} {what} are about other {about}; they stay in their files and do not count"
             " here."
         )
-    _print_faults(what, reading)
+    if reading.replaced or reading.undone:
+        _say(f"{reading.replaced} {what} were replaced later, {reading.undone} taken back.")
+    for error in reading.errors:
+        _say(f"[yellow]does not count:[/yellow] {escape(error)}")
 
 
 def _print_attached(here: int, reading: "RatingReading", output: Path) -> None:
@@ -463,14 +469,6 @@ def _print_attached(here: int, reading: "RatingReading", output: Path) -> None:
     if reading.cannot_tell:
         _say(f"Without a rating, because the person could not tell: {len(reading.cannot_tell)}.")
     _print_uncounted("ratings", "answers", here, len(reading.ratings), reading)
-
-
-def _print_faults(what: str, reading: "VoteReading | RatingReading") -> None:
-    """Print what was replaced or taken back, and lines that could not be read."""
-    if reading.replaced or reading.undone:
-        _say(f"{reading.replaced} {what} were replaced later, {reading.undone} taken back.")
-    for error in reading.errors:
-        _say(f"[yellow]does not count:[/yellow] {escape(error)}")
 
 
 def _print_files(campaign: "Campaign | RatingCampaign") -> None:

@@ -51,20 +51,9 @@ def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
         >>> interval_alpha([[1, 2, 3], [1, 2, 3]])
         1.0
     """
-    columns = zip(*ratings, strict=True)
-    units = [np.array(column, dtype=float) for column in columns]
-    known = [values[~np.isnan(values)] for values in units]
-    pairable = [values for values in known if len(values) >= 2]
-    if len(pairable) < _FEWEST_UNITS:
-        return math.nan
-    every = np.concatenate(pairable)
-    # The mean squared difference of two values is twice their variance with n - 1.
-    expected = np.var(every, ddof=1)
-    if expected == 0 or every.min() == every.max():
-        return 1.0
-    of_units = [len(values) * np.var(values, ddof=1) for values in pairable]
-    within = sum(of_units)
-    return float(1 - within / len(every) / expected)
+    units = list(zip(*ratings, strict=True))
+    table = np.array(units, dtype=np.float64).reshape(len(units), len(ratings)).T
+    return clustered_interval_alpha(table, range(len(units)), rounds=0).value
 
 
 def nominal_alpha(tables: Floats) -> Floats:

@@ -175,26 +175,18 @@ def judge_bias(
     models = _models([*judge, *people])
     weights = _own_weights(models, own)
     by_judge = _fitted(judge, models, weights)
-    of_judge = {}
-    for name, found in by_judge.items():
-        of_judge[name] = _estimate(found, len(judge), level)
+    of_judge = _estimates(by_judge, len(judge), level)
     pairs = len({row.pair for row in judge})
     if not people:
         return JudgeBias(of_judge, {}, {}, pairs, bool(models))
     by_people = _fitted(people, models, weights)
-    of_people = {}
-    for name, found in by_people.items():
-        of_people[name] = _estimate(found, len(people), level)
     differences = {name: by_judge[name].less(by_people[name]) for name in BIASES}
     known = sum(difference.known for difference in differences.values())
     joint = 1 - (1 - level) / max(1, known)
-    beyond = {}
-    for name, difference in differences.items():
-        beyond[name] = _estimate(difference, len(judge), joint)
     return JudgeBias(
         judge=of_judge,
-        people=of_people,
-        beyond=beyond,
+        people=_estimates(by_people, len(people), level),
+        beyond=_estimates(differences, len(judge), joint),
         pairs=pairs,
         named=bool(models),
     )
@@ -305,6 +297,11 @@ def _is_separate(design: Floats, column: int) -> bool:
     rest = given - others @ coefficients
     least = _LEAST_UNEXPLAINED * float(given @ given)
     return float(rest @ rest) > least > 0
+
+
+def _estimates(found: Mapping[str, _Found], items: int, level: float) -> dict[str, Estimate]:
+    """Estimates by bias."""
+    return {name: _estimate(one, items, level) for name, one in found.items()}
 
 
 def _estimate(found: _Found, items: int, level: float) -> Estimate:
