@@ -470,27 +470,15 @@ def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Flo
     `tails` is the share of the rounds below the lower bound and above the upper one, 0 to 0.5, one
     for all or shape (K,). Bounds are interpolated linearly; NaN if no round defines a statistic.
     """
-    by_statistic = np.asarray(draws, dtype=np.float64).T
-    ordered = np.sort(np.ascontiguousarray(by_statistic), axis=1)
-    statistics, rounds = ordered.shape
-    if not rounds:
-        nothing = np.full(statistics, np.nan)
-        return nothing, nothing.copy()
-    defined = np.count_nonzero(~np.isnan(ordered), axis=1)
-    last = np.maximum(defined - 1, 0)
-    rows = np.arange(statistics)
-
-    def quantiles(share: Floats) -> Floats:
-        place = share * last
-        below = np.floor(place).astype(np.int64)
-        above = np.minimum(below + 1, last)
-        low = ordered[rows, below]
-        step = ordered[rows, above] - low
-        found = low + (place - below) * step
-        return np.asarray(found, dtype=np.float64)
-
-    share = np.asarray(tails, dtype=np.float64)
-    return quantiles(share), quantiles(1 - share)
+    table = np.asarray(draws, dtype=np.float64)
+    lows = np.full(table.shape[1], np.nan)
+    highs = lows.copy()
+    for place, tail in enumerate(np.broadcast_to(tails, lows.shape)):
+        column = table[:, place]
+        defined = column[~np.isnan(column)]
+        if len(defined):
+            lows[place], highs[place] = np.quantile(defined, [tail, 1 - tail])
+    return lows, highs
 
 
 def estimates(

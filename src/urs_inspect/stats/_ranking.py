@@ -393,13 +393,8 @@ def compare_rankings(ranking: Ranking, other: Ranking) -> Estimate:
         places = [one.players.index(name) for name in shared]
         points = [one.bradley_terry[place].value for place in places]
         ratings = np.vstack([points, one.draws[:, places]])
-        rows.append(_centred_ranks(ratings))
-    first, second = rows
-    product = (first * second).sum(axis=1)
-    first_squares = (first**2).sum(axis=1)
-    second_squares = (second**2).sum(axis=1)
-    squares = first_squares * second_squares
-    rho = ratio(product, np.sqrt(squares))
+        rows.append(_centred_ranks(np.round(ratings, DIGITS)))
+    rho = _cosine(*rows)
     [found] = reported(
         rho[:1],
         rho[1:, np.newaxis],
@@ -415,27 +410,25 @@ def _centred_ranks(rows: Floats) -> Floats:
     """Ranks of the values of each row less their mean, shape (R, P)."""
     from scipy.stats import rankdata
 
-    ranks: Floats = rankdata(np.round(rows, DIGITS), axis=1)
+    ranks: Floats = rankdata(rows, axis=1)
     centred: Floats = ranks - ranks.mean(axis=1, keepdims=True)
     return centred
 
 
 def _correlations(rows: Floats, ratings: Floats) -> Floats:
     """Spearman's rho and Kendall's tau-b of each row with the ratings, shape (R, 2)."""
-    from scipy.stats import rankdata
-
     rounded = np.round(rows, DIGITS)
-    other = rankdata(ratings)
+    listed = ratings[None]
     first, second = np.triu_indices(len(ratings), 1)
     signs = np.sign(rounded[:, first] - rounded[:, second])
-    other_signs = np.sign(ratings[first] - ratings[second])
-    rho = _cosine(_centred_ranks(rows), other - other.mean())
+    other_signs = np.sign(listed[:, first] - listed[:, second])
+    rho = _cosine(_centred_ranks(rounded), _centred_ranks(listed))
     tau = _cosine(signs, other_signs)
     return np.stack([rho, tau], axis=1)
 
 
-def _cosine(rows: Floats, vector: Floats) -> Floats:
-    of_rows = (rows**2).sum(axis=1)
-    of_vector = (vector**2).sum()
-    squares = of_rows * of_vector
-    return ratio(rows @ vector, np.sqrt(squares))
+def _cosine(rows: Floats, others: Floats) -> Floats:
+    """Cosine of each row with that of the others, or with their only one."""
+    products = (rows * others).sum(axis=1)
+    squares = (rows**2).sum(axis=1) * (others**2).sum(axis=1)
+    return ratio(products, np.sqrt(squares))
