@@ -78,6 +78,13 @@ class Battles:
         """Number of ties."""
         return int((self.outcome == 0.5).sum())
 
+    def sides(self) -> tuple[Integers, Integers, Floats]:
+        """The lower player of each battle, the higher one, and the outcome for the lower."""
+        low = np.minimum(self.first, self.second)
+        high = np.maximum(self.first, self.second)
+        outcome = np.where(self.first == low, self.outcome, 1 - self.outcome)
+        return low, high, outcome
+
     def take(self, places: npt.ArrayLike) -> "Battles":
         """Some of the battles, by index or mask, of the same players."""
         chosen = np.asarray(places)

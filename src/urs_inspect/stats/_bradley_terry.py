@@ -144,13 +144,10 @@ def _pairs(battles: Battles) -> tuple[Integers, Integers, Integers, Floats]:
 
     The shapes are (Q,) for both models of each pair, and (N,).
     """
-    low = np.minimum(battles.first, battles.second)
-    high = np.maximum(battles.first, battles.second)
+    low, high, wins = battles.sides()
     players = max(1, len(battles.players))
     codes, pair = np.unique(low * players + high, return_inverse=True)
     first, second = np.divmod(codes, players)
-    in_order = battles.first == low
-    wins = np.where(in_order, battles.outcome, 1 - battles.outcome)
     return first, second, pair.astype(np.int64), wins
 
 

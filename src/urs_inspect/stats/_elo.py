@@ -126,11 +126,7 @@ class _Kinds(NamedTuple):
 
 
 def _kinds_of(battles: Battles) -> _Kinds:
-    low = np.minimum(battles.first, battles.second)
-    high = np.maximum(battles.first, battles.second)
-    in_order = battles.first == low
-    outcome = np.where(in_order, battles.outcome, 1 - battles.outcome)
-    battle_rows = np.stack([low, high, outcome], axis=1)
+    battle_rows = np.stack(battles.sides(), axis=1)
     kinds, of = np.unique(battle_rows, axis=0, return_inverse=True)
     nobody = len(battles.players)
     no_battle = [nobody, nobody, 0.5]
