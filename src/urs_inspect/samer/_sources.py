@@ -1,8 +1,8 @@
-"""Published preference data as training pairs: a table that maps each source's columns."""
+"""Published preference data as training pairs: a function that reads a record of each source."""
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby
@@ -12,8 +12,8 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.samer._pairs import Preference, TrainingPair
 
 Record = Mapping[str, Any]
-Reader = Callable[[Record], str]
-Judge = Callable[[Record], Preference | None]
+Found = tuple[list[str], Preference | None]
+"""The prompt and one or two responses, and which is better; None if not known."""
 
 RATED = "rated"  # key under which two rated responses to one prompt are put together
 
@@ -46,25 +46,11 @@ class Skipped:
 Mapped = TrainingPair | Unpaired
 
 
-# ## Readers of columns. Each raises `InputError` for a value of another kind, `SkipError` for one
-# of no use.
+# ## Values of columns. `InputError` for a value of another kind, `SkipError` for one of no use.
 
 
-def _value(record: Record, column: str) -> Any:
-    """A value by its path, such as `rated.0.response`."""
-    value: Any = record
-    for key in column.split("."):
-        value = value[int(key)] if isinstance(value, list) else value.get(key)
-    return value
-
-
-def _read(reader: Reader | str, record: Record) -> str:
-    if isinstance(reader, str):
-        return _not_blank(_value(record, reader), reader.rpartition(".")[2])
-    return reader(record)
-
-
-def _not_blank(value: Any, column: str) -> str:
+def _text(record: Record, column: str) -> str:
+    value = record.get(column)
     if not isinstance(value, str):
         raise InputError(f"'{column}' must be a text, is {_shown(value)}")
     if not value.strip():
@@ -72,57 +58,40 @@ def _not_blank(value: Any, column: str) -> str:
     return value
 
 
-def _one_turn(column: str) -> Reader:
-    """A text that HelpSteer2 writes its turns into, behind a mark."""
-
-    def read(record: Record) -> str:
-        if _NEXT_TURN in (text := _read(column, record)):
-            raise SkipError(f"'{column}' has more than one turn")
-        return text
-
-    return read
+def _texts(record: Record, *columns: str) -> list[str]:
+    return [_text(record, column) for column in columns]
 
 
-def _message(column: str, place: int, *, only: bool = True) -> Reader:
+def _message(record: Record, column: str, place: int, *, only: bool = True) -> str:
     """The question (0) or answer (1) that a list of messages begins with.
 
     `only` refuses further turns.
     """
-
-    def read(record: Record) -> str:
-        messages = record.get(column)
-        if not isinstance(messages, list) or not all(
-            isinstance(message, dict) for message in messages
-        ):
-            raise InputError(f"'{column}' must be a list of messages, is {_shown(messages)}")
-        if only and len(messages) > 2:
-            raise SkipError(f"'{column}' has more than one turn")
-        if [message.get("role") for message in messages[:2]] != ["user", "assistant"]:
-            raise SkipError(f"'{column}' does not begin with a question and an answer")
-        return _not_blank(messages[place].get("content"), "content")
-
-    return read
+    messages = record.get(column)
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        raise InputError(f"'{column}' must be a list of messages, is {_shown(messages)}")
+    if only and len(messages) > 2:
+        raise SkipError(f"'{column}' has more than one turn")
+    if [message.get("role") for message in messages[:2]] != ["user", "assistant"]:
+        raise SkipError(f"'{column}' does not begin with a question and an answer")
+    return _text(messages[place], "content")
 
 
-def _listed(column: str) -> Reader:
+def _listed(record: Record, column: str) -> str:
     """The only one of a list of texts, also of one written as JSON."""
-
-    def read(record: Record) -> str:
-        value = record.get(column)
-        try:
-            turns = value
-            if isinstance(value, str):
-                turns = json.loads(value)
-        except ValueError:
-            turns = [value]  # plain text
-        turns = [turns] if isinstance(turns, str) else turns
-        if not isinstance(turns, list) or not turns:
-            raise InputError(f"'{column}' must be a list of texts, is {_shown(value)}")
-        if len(turns) > 1:
-            raise SkipError(f"'{column}' has more than one turn")
-        return _not_blank(turns[0] or "", column)
-
-    return read
+    value = record.get(column)
+    try:
+        turns = value
+        if isinstance(value, str):
+            turns = json.loads(value)
+    except ValueError:
+        turns = [value]  # plain text
+    turns = [turns] if isinstance(turns, str) else turns
+    if not isinstance(turns, list) or not turns:
+        raise InputError(f"'{column}' must be a list of texts, is {_shown(value)}")
+    if len(turns) > 1:
+        raise SkipError(f"'{column}' has more than one turn")
+    return _text({column: turns[0] or ""}, column)
 
 
 def _rating(record: Record, column: str) -> float | None:
@@ -146,38 +115,10 @@ def _number(record: Record, column: str) -> float:
     return number
 
 
-# ## Who is better
-
-
-def _coded(column: str, codes: Mapping[Any, Preference], number: bool = False) -> Judge:
-    """A column of codes."""
-
-    def judge(record: Record) -> Preference:
-        code = _number(record, column) if number else record.get(column)
-        if not isinstance(code, (str, float)) or code not in codes:
-            raise InputError(
-                f"'{column}' is {_shown(record.get(column))}; allowed: {choices(codes)}"
-            )
-        return codes[code]
-
-    return judge
-
-
-def _below_zero(column: str) -> Judge:
-    """A strength of the preference, below 0 where the first response is better."""
-    return lambda record: _larger(0, _number(record, column))
-
-
-def _rated_higher(column: str) -> Judge:
-    """The higher rating of the two under `RATED`."""
-
-    def judge(record: Record) -> Preference:
-        first, second = (_rating(rated, column) for rated in record[RATED])
-        if first is None or second is None:
-            raise SkipError(f"no '{column}'")
-        return _larger(first, second)
-
-    return judge
+def _coded(record: Record, column: str, value: Any, codes: Mapping[Any, Preference]) -> Preference:
+    if not isinstance(value, (str, float)) or value not in codes:
+        raise InputError(f"'{column}' is {_shown(record.get(column))}; allowed: {choices(codes)}")
+    return codes[value]
 
 
 def _larger(first: float, second: float) -> Preference:
@@ -186,6 +127,100 @@ def _larger(first: float, second: float) -> Preference:
     if second > first:
         return "b"
     return "tie"
+
+
+def _rated_higher(prompt: str, rated: Sequence[Record], column: str) -> Found:
+    """Two rated responses, of which the one with the higher rating is better."""
+    texts = [prompt, *(_text(one, "response") for one in rated)]
+    ratings = [_rating(one, column) for one in rated]
+    known = [rating for rating in ratings if rating is not None]
+    if len(known) < 2:
+        raise SkipError(f"no '{column}'")
+    return texts, _larger(*known)
+
+
+# ## Records
+
+
+def _helpsteer2(record: Record) -> Found:
+    """People's preferences.
+
+    Either two records of its ratings file (helpfulness 0 to 4) that stand one after another, with
+    the same prompt, or its preference file (-3 to 3, below 0 where response 1 is better).
+    """
+    prompt = _text(record, "prompt")
+    if _NEXT_TURN in prompt:
+        raise SkipError("'prompt' has more than one turn")
+    if RATED not in record:
+        texts = [prompt, *_texts(record, "response_1", "response_2")]
+        return texts, _larger(0, _number(record, "preference_strength"))
+    if len(record[RATED]) < 2:
+        raise SkipError("no second rating of the same prompt beside it")
+    return _rated_higher(prompt, record[RATED], "helpfulness")
+
+
+def _ultrafeedback(record: Record) -> Found:
+    """Two of the completions that have a score, drawn by a hash of the instruction.
+
+    Scores are from 1 to 5, the mean of four aspects as a model rated them, and may be missing.
+    `overall_score` is not used: copies from before December 2023 have 10 where 1 was meant.
+    """
+    prompt = _text(record, "instruction")
+    completions = record.get("completions")
+    if not isinstance(completions, list) or not all(
+        isinstance(completion, dict) for completion in completions
+    ):
+        raise InputError("'completions' must be a list of objects")
+    scored = [
+        place
+        for place, completion in enumerate(completions)
+        if _rating(completion, _SCORE) is not None
+    ]
+    if len(scored) < 2:
+        raise SkipError("fewer than two completions with a score")
+    drawn = sorted(scored, key=lambda place: _hashed(prompt, str(place)))[:2]
+    return _rated_higher(prompt, [completions[place] for place in drawn], _SCORE)
+
+
+def _pku_saferlhf(record: Record) -> Found:
+    """Where just one of the responses is safe it wins; otherwise the more helpful one does."""
+    texts = _texts(record, "prompt", "response_0", "response_1")
+    safe = [record.get(f"is_response_{side}_safe") for side in (0, 1)]
+    for side, value in enumerate(safe):
+        if not isinstance(value, bool):
+            raise InputError(f"'is_response_{side}_safe' must be true or false, is {_shown(value)}")
+    winner: Preference = "a" if safe[0] else "b"
+    if safe[0] == safe[1]:
+        better = _number(record, "better_response_id")
+        winner = _coded(record, "better_response_id", better, {0: "a", 1: "b"})
+    return texts, winner
+
+
+def _shp2(record: Record) -> Found:
+    """Posts, with 1 in `labels` if readers preferred A, 0 if B."""
+    texts = _texts(record, "history", "human_ref_A", "human_ref_B")
+    winner = _coded(record, "labels", _number(record, "labels"), {0: "b", 1: "a"})
+    return texts, winner
+
+
+_ARENA_WINNERS: Mapping[str, Preference] = {
+    "model_a": "a",
+    "model_b": "b",
+    "tie": "tie",
+    "tie (bothbad)": "tie",
+}
+
+
+def _chatbot_arena(record: Record) -> Found:
+    """Conversations of one turn only, since later turns differ between the sides; in either
+    published layout.
+    """
+    if "conversation_a" not in record:
+        texts = [_listed(record, column) for column in ("prompt", "response_a", "response_b")]
+        return texts, _voted(record)
+    places = (("conversation_a", 0), ("conversation_a", 1), ("conversation_b", 1))
+    texts = [_message(record, column, place) for column, place in places]
+    return texts, _coded(record, "winner", record.get("winner"), _ARENA_WINNERS)
 
 
 def _voted(record: Record) -> Preference:
@@ -200,128 +235,42 @@ def _voted(record: Record) -> Preference:
     return won[0]
 
 
-def _safer_or_better(record: Record) -> Preference:
-    """Where just one of the responses is safe it wins; otherwise the more helpful one does."""
-    safe = [record.get(f"is_response_{side}_safe") for side in (0, 1)]
-    for side, value in enumerate(safe):
-        if not isinstance(value, bool):
-            raise InputError(f"'is_response_{side}_safe' must be true or false, is {_shown(value)}")
-    if safe[0] != safe[1]:
-        if safe[0]:
-            return "a"
-        return "b"
-    return _coded("better_response_id", {0: "a", 1: "b"}, number=True)(record) or "tie"
+def _lmsys_chat(record: Record) -> Found:
+    """The first turn.
+
+    There is one response and no vote: the paper had a further model answer (Qwen-2-7B-Instruct) and
+    a judge choose.
+    """
+    return [_message(record, "conversation", place, only=False) for place in (0, 1)], None
 
 
-# ## The table
+def _synthetic_gptj(record: Record) -> Found:
+    """The better response is always the first one, so that the sides are tossed."""
+    prompt, chosen, rejected = _texts(record, "prompt", "chosen", "rejected")
+    if _tossed(prompt, chosen, rejected):
+        return [prompt, rejected, chosen], "b"
+    return [prompt, chosen, rejected], "a"
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Where a record has its prompt, responses and winner; a name stands for a column of texts."""
-
-    prompt: Reader | str
-    first: Reader | str
-    second: Reader | str | None  # None for a source without a second response
-    winner: Judge = lambda _: None
-    has: str = ""  # the column by which this layout of a source is recognised
-    # whether the sides are tossed, for data that always put the better response first
-    toss: bool = False
-    prepare: Callable[[Record], Record] = lambda record: record
+def _preference_collection(record: Record) -> Found:
+    """The preference is a model's, on one criterion."""
+    texts = _texts(record, "orig_instruction", "orig_response_A", "orig_response_B")
+    preference = record.get("orig_preference")
+    winner = _coded(record, "orig_preference", preference, {"A": "a", "B": "b"})
+    return texts, winner
 
 
-def _draw_two(record: Record) -> Record:
-    """Two of the completions that have a score, chosen by a hash of the instruction."""
-    completions = record.get("completions")
-    if not isinstance(completions, list) or not all(
-        isinstance(completion, dict) for completion in completions
-    ):
-        raise InputError("'completions' must be a list of objects")
-    prompt = str(record["instruction"])
-    scored = [
-        place
-        for place, completion in enumerate(completions)
-        if _rating(completion, _SCORE) is not None
-    ]
-    if len(scored) < 2:
-        raise SkipError("fewer than two completions with a score")
-    drawn = sorted(scored, key=lambda place: _hashed(prompt, str(place)))[:2]
-    return {RATED: [completions[place] for place in drawn]}
-
-
-def _two_ratings(record: Record) -> Record:
-    if len(record[RATED]) < 2:
-        raise SkipError("no second rating of the same prompt beside it")
-    return record
-
-
-_RATED_TEXTS = ("rated.0.response", "rated.1.response")
-_ARENA_WINNERS: Mapping[str, Preference] = {
-    "model_a": "a",
-    "model_b": "b",
-    "tie": "tie",
-    "tie (bothbad)": "tie",
+SOURCES: Mapping[str, Callable[[Record], Found]] = {
+    "helpsteer2": _helpsteer2,
+    "ultrafeedback": _ultrafeedback,
+    "pku_saferlhf": _pku_saferlhf,
+    "shp2": _shp2,
+    "chatbot_arena": _chatbot_arena,
+    "lmsys_chat": _lmsys_chat,
+    "synthetic_gptj": _synthetic_gptj,
+    "preference_collection": _preference_collection,
 }
-
-SOURCES: Mapping[str, tuple[Columns, ...]] = {
-    # People's preferences. Either two records of its ratings file (helpfulness 0 to 4) that stand
-    # one after another, with the same prompt, or its preference file (-3 to 3, below 0 where
-    # response 1 is better).
-    "helpsteer2": (
-        Columns(
-            _one_turn("prompt"),
-            *_RATED_TEXTS,
-            _rated_higher("helpfulness"),
-            has=RATED,
-            prepare=_two_ratings,
-        ),
-        Columns(
-            _one_turn("prompt"), "response_1", "response_2", _below_zero("preference_strength")
-        ),
-    ),
-    # Scores from 1 to 5, the mean of four aspects as a model rated them, which may be missing.
-    # `overall_score` is not used: copies from before December 2023 have 10 where 1 was meant.
-    "ultrafeedback": (
-        Columns("instruction", *_RATED_TEXTS, _rated_higher(_SCORE), prepare=_draw_two),
-    ),
-    "pku_saferlhf": (Columns("prompt", "response_0", "response_1", _safer_or_better),),
-    # Posts, with 1 in `labels` if readers preferred A, 0 if B.
-    "shp2": (
-        Columns(
-            "history", "human_ref_A", "human_ref_B", _coded("labels", {0: "b", 1: "a"}, number=True)
-        ),
-    ),
-    # Conversations of one turn only, since later turns differ between the sides; in either
-    # published layout.
-    "chatbot_arena": (
-        Columns(
-            _message("conversation_a", 0),
-            _message("conversation_a", 1),
-            _message("conversation_b", 1),
-            _coded("winner", _ARENA_WINNERS),
-            has="conversation_a",
-        ),
-        Columns(_listed("prompt"), _listed("response_a"), _listed("response_b"), _voted),
-    ),
-    # The first turn. There is one response and no vote: the paper had a further model answer
-    # (Qwen-2-7B-Instruct) and a judge choose.
-    "lmsys_chat": (
-        Columns(
-            _message("conversation", 0, only=False), _message("conversation", 1, only=False), None
-        ),
-    ),
-    "synthetic_gptj": (Columns("prompt", "chosen", "rejected", lambda _: "a", toss=True),),
-    # The preference is a model's, on one criterion.
-    "preference_collection": (
-        Columns(
-            "orig_instruction",
-            "orig_response_A",
-            "orig_response_B",
-            _coded("orig_preference", {"A": "a", "B": "b"}),
-        ),
-    ),
-}
-"""Source -> its columns, for each layout in which it is published."""
+"""Source -> what reads a record of it, in any layout in which it is published."""
 
 
 def map_records(
@@ -352,18 +301,12 @@ def map_records(
 
 
 def _mapped(source: str, record: Record) -> Mapped:
-    columns = next(layout for layout in SOURCES[source] if not layout.has or layout.has in record)
-    prompt = _read(columns.prompt, record)
-    record = columns.prepare(record)
-    first = _read(columns.first, record)
-    if columns.second is None:
-        return Unpaired(f"{source}_{_hashed(prompt, first)[:16]}", prompt, first, source)
-    second = _read(columns.second, record)
-    winner = columns.winner(record)
-    if columns.toss and _tossed(prompt, first, second):
-        first, second, winner = second, first, "b"
-    identity = f"{source}_{_hashed(prompt, first, second)[:16]}"
-    return TrainingPair(identity, prompt, first, second, winner, source=source)
+    texts, winner = SOURCES[source](record)
+    identity = f"{source}_{_hashed(*texts)[:16]}"
+    prompt, first, *second = texts
+    if second:
+        return TrainingPair(identity, prompt, first, second[0], winner, source=source)
+    return Unpaired(identity, prompt, first, source)
 
 
 def second_response(first: Unpaired, response: str) -> TrainingPair:
