@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -78,7 +78,7 @@ class Detail:
     estimate: Estimate  # without an interval where none is reported
 
 
-def _detail_text(detail: Detail) -> str:
+def _detail_text(detail: Any) -> str:
     """Counts as they are, correlations with three digits, shares in percent."""
     if detail.measure == "count":
         return number(0)(detail.estimate)
@@ -433,32 +433,31 @@ def judge_numbers(
 def _details_of(
     judges: Iterable[Any], details_of: Callable[[Any], list[Detail]], dataset: DatasetJudges[Any]
 ) -> pd.DataFrame:
-    """The details of judges of one dataset, one row each."""
+    """The `Detail`s of judges of one dataset, one row each."""
     rows = []
     for judge in judges:
         about = {"dataset": dataset.dataset, "judge": judge.name}
         about["orders"] = getattr(judge, "orders", "")
         rows += [{**about, **vars(detail)} for detail in details_of(judge)]
-    return pd.DataFrame(rows)
+    names = ["dataset", "judge", "orders", *(field.name for field in fields(Detail))]
+    return pd.DataFrame(rows, columns=names)
 
 
 def _by_sections(
     dataset: DatasetJudges[Any], details_of: Callable[[Any], list[Detail]], by: Sequence[str]
 ) -> list[Section]:
     """A section for each grouping, with a table for each level and a column for each judge."""
-    details = {}
-    if by:
-        details = {judge.name: details_of(judge) for judge in dataset.judges}
+    if not by:
+        return []
+    judges = [judge.name for judge in dataset.judges]
+    details = _details_of(dataset.judges, details_of, dataset)
+    details["text"] = list(map(_detail_text, details.itertuples()))
     sections = []
     for what in by:
-        texts: dict[str, list[dict[str, str]]] = {}
-        for judge, of_judge in details.items():
-            for detail in of_judge:
-                if detail.by == ("all" if what == "measure" else what):
-                    row = {what: detail.group, "measure": detail.measure, "judge": judge}
-                    row["text"] = _detail_text(detail)
-                    texts.setdefault(detail.level, []).append(row)
-        tables = [_details_table(what, level, rows, list(details)) for level, rows in texts.items()]
+        chosen = details[details["by"] == ("all" if what == "measure" else what)]
+        tables = []
+        for level, rows in chosen.groupby("level", sort=False):
+            tables.append(_details_table(what, str(level), rows, judges))
         title = f"By {what}"
         nothing = f"No figures by {what}: the logs have no such groups, or only one."
         if what == "failure":
@@ -469,13 +468,13 @@ def _by_sections(
     return sections
 
 
-def _details_table(
-    what: str, level: str, rows: Sequence[Mapping[str, str]], judges: list[str]
-) -> Table:
+def _details_table(what: str, level: str, details: pd.DataFrame, judges: list[str]) -> Table:
     names = [what]
-    if level == "ratings" and what != "measure":
-        names.append("measure")
-    data = pd.DataFrame(rows)
+    data = details
+    if what != "measure":
+        data = details.rename(columns={"group": what})
+        if level == "ratings":
+            names.append("measure")
     table = data.pivot_table("text", names, "judge", aggfunc="first", sort=False, fill_value=DASH)
     share = "Accuracy in %"
     if what == "measure":

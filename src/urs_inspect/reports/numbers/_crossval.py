@@ -154,7 +154,9 @@ class Grid:
     @property
     def copies(self) -> dict[str, int]:
         """Model -> cases where its answer is word for word its reference."""
-        return _copies(self.judgements)
+        copied = self.judgements[self.judgements["copy"]]
+        cases = copied.groupby("model", sort=False)["case"].nunique()
+        return {str(model): int(number) for model, number in cases.items()}
 
 
 def read_grid_logs(logs: Iterable[EvalLog], skipped: list[str]) -> list[GridLog]:
@@ -280,11 +282,6 @@ def _best_first(judgements: pd.DataFrame, models: list[str]) -> list[str]:
     return list(ordered.index)
 
 
-def rows_of(data: pd.DataFrame) -> list[Any]:
-    """The rows of a table as tuples with the names of its columns."""
-    return list(data.itertuples(index=False))
-
-
 def _scores(
     judgements: pd.DataFrame, axes: Sequence[Sequence[str]], clusters: "pd.Series[str]"
 ) -> Scores:
@@ -303,13 +300,6 @@ def _scores(
 def _clusters(judgements: pd.DataFrame) -> "pd.Series[str]":
     """Cluster of each case, by case."""
     return clusters_of(judgements.rename(columns={"case": "question"}))
-
-
-def _copies(judgements: pd.DataFrame) -> dict[str, int]:
-    """Model -> cases where its answer is word for word its reference."""
-    copied = judgements[judgements["copy"]]
-    cases = copied.groupby("model", sort=False)["case"].nunique()
-    return {str(model): int(number) for model, number in cases.items()}
 
 
 def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
