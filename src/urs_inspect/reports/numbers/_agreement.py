@@ -399,8 +399,9 @@ def intent_level(
         "questions": dict(zip(groups, questions, strict=True)),
         "people": _resampled_people(satisfaction, groups),
     }
-    clusters = np.array([part.clusters[whole].min() for part in parts])
+    clusters = np.array(questions)
     if table.clusters is not None:
+        clusters = np.array([part.clusters[whole].min() for part in parts])
         behind["clusters"] = dict(zip(groups, clusters.tolist(), strict=True))
     satisfied = satisfaction.means(groups, resampling.rounds, resampling.seed)
 
