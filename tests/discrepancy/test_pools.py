@@ -63,6 +63,13 @@ def test_missing_empty_and_equal_answers_cannot_be_compared_and_a_pool_that_is_t
     )
 
 
+def test_two_empty_answers_are_not_said_to_be_equal() -> None:
+    empty = pool(a={"w": "one", "x": " "}, b={"w": "uno", "x": "\n"})
+    said = short_pairs(empty, 2, usable_masks(empty, [("a", "b")]))
+    assert tells(said, "a and b: 1 ... 1 empty of a ... 1 empty of b")
+    assert "equal" not in said
+
+
 def test_only_some_of_many_pairs_are_named() -> None:
     names = "abcdefg"
     many = pool(**{name: {} for name in names})
