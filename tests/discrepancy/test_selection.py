@@ -292,6 +292,10 @@ def spoilt(value: float, dtype: Any, place: tuple[int, int] = (4, 2)) -> Callabl
             r"'m1' have shape \(10, 3\), those of 'm0' \(10, 4\)",
         ),
         (change(m0=lambda rows: rows[:, 0]), r"'m0' have shape \(10,\)"),
+        (
+            change(m0=lambda rows: rows[:, :0], m1=lambda rows: rows[:, :0]),
+            r"'m0' have shape \(10, 0\); allowed: \(instructions, width\)",
+        ),
         (change(m0=lambda rows: rows.astype(np.int64)), "'m0' are int64"),
         (
             change(m1=spoilt(np.nan, np.float32)),
