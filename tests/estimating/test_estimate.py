@@ -501,6 +501,17 @@ def test_prices_fill_in_the_costs_that_a_log_does_not_have(run: EvalLog, tmp_pat
     assert table["judge_cost"].isna().all()
 
 
+def test_a_cost_that_a_log_has_is_not_replaced_by_prices() -> None:
+    price = ModelCost(input=2, output=8, input_cache_write=0, input_cache_read=0)
+    finals = {"leisure-en-1": 7.0, "leisure-en-2": 8.0}
+    found = answer_rows.answers(answer_rows.rows("p/a", finals, judges="p/j"))
+    found.table["cost"] = [0.5, math.nan]
+    found.table["judge_cost"] = [math.nan, 0.25]
+    table = with_costs(found, Prices({"p/a": price, "p/j": price})).table
+    assert table["cost"][0] == 0.5 and 0 < table["cost"][1] < 0.01
+    assert 0 < table["judge_cost"][0] < 0.01 and table["judge_cost"][1] == 0.25
+
+
 @pytest.mark.parametrize(("other", "known"), [(2.0, True), (3.0, False)])
 def test_a_panel_has_a_cost_where_its_judges_have_one_price(other: float, known: bool) -> None:
     prices = Prices(
