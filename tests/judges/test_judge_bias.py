@@ -188,6 +188,22 @@ def test_a_copy_with_votes_beside_its_log_counts_once(tmp_path: Path) -> None:
     assert both.judges[JUDGE].judge[PLACE] == read(voted).judges[JUDGE].judge[PLACE]
 
 
+def test_a_judge_of_other_pairs_than_people_stands_beside_nobody(tmp_path: Path) -> None:
+    other = "vendor/other-judge"
+    ballots = answers()
+    samples = [battle(one, first_always(one), {"a": 1, "b": 0}) for one in ballots[:60]]
+    for one in ballots[60:]:
+        alone = battle(one, {}, None)
+        assert alone.scores
+        facts = alone.scores["pair_choice"].metadata
+        assert facts
+        facts["orders"] = {other: {"a": "a", "b": "b"}}
+        samples.append(alone)
+    found = read(write_log(tmp_path / "logs" / "one.eval", *samples))
+    assert found.labels == "people"
+    assert list(found.judges) == [JUDGE]
+
+
 def test_unread_verdicts_and_empty_answers_do_not_count(tmp_path: Path) -> None:
     ballots = answers()
     empty = Ballot.between("qx", "Ask x?", {MODELS[0]: " ", MODELS[1]: "text"})
