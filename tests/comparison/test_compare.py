@@ -220,6 +220,9 @@ def test_what_few_samples_cannot_show_is_not_given() -> None:
     assert math.isnan(few.detectable(few.comparisons[ALL][0]))
     many = compare(frame(right(9, 60, 0.0, 0.1)))
     assert many.detectable(many.comparisons[ALL][0]) > 0
+    table = frame(right(9, 40, 0.0, 0.1), cluster=[place // 2 for place in range(40)])
+    in_clusters = compare(table)
+    assert in_clusters.detectable(in_clusters.comparisons[ALL][0]) > 0
     generator = np.random.default_rng(0)
     clustered = compare(
         frame({name: generator.normal(size=12) for name in "abc"}, cluster=list("uvwxyz") * 2)
