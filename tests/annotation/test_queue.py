@@ -139,6 +139,18 @@ def test_voting_ends_early_once_the_order_is_sure_and_says_so() -> None:
     assert last.weight > MASS
 
 
+def test_what_is_wanted_is_done_once_voting_has_ended_early(tmp_path: Path) -> None:
+    ballots = made(per_pair=40)
+    campaign = Campaign(ballots, tmp_path, plan=plan(confidence=0.9, prior=PRIOR))
+    session = campaign.session("ann")
+    assert session.progress == (0, len(ballots))
+    while ballot := session.current:
+        session.cast(ballot.id, "left" if session.left(ballot.id) == "a" else "right", 1.0)
+    done, wanted = session.progress
+    assert done == wanted < len(ballots)
+    campaign.close()
+
+
 def test_plans_survive_the_log_and_broken_ones_are_named() -> None:
     given = plan(budget=7, seed=3, prior=PRIOR)
     read = VotingPlan.from_dict(given.to_dict(), "x.eval")
