@@ -504,6 +504,13 @@ def test_direction_and_newest_run_of_lm_eval(tmp_path: Path) -> None:
     )
 
 
+def test_the_newest_run_of_lm_eval_counts_whatever_its_folder_is_called(tmp_path: Path) -> None:
+    for folder, day in (("a", 2), ("b", 1)):
+        write_saved(tmp_path, folder, [{"acc": float(day)}], day=day, model_name="m")
+    scores = read_sample_scores([str(tmp_path)])
+    assert by_model(scores) == {"m": [2.0]}
+
+
 def test_samples_that_lm_eval_gave_no_metric(tmp_path: Path) -> None:
     bare: dict[str, Any] = {"metrics": []}
     write_saved(tmp_path, "m", [{"acc": 1.0}, bare, bare])
