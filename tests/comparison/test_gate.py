@@ -75,6 +75,13 @@ def test_a_loss_that_is_certainly_beyond_the_margin_is_called_so(gained, lost, e
     assert ("possibly" in first) == ("possibly" in reason)
 
 
+@pytest.mark.parametrize(("margin", "code"), [(0.06, 1), (0.2, 0)])
+def test_only_a_loss_that_passes_is_said_to_be_below_the_margin(margin, code):
+    gate = make_gate(scores(BASE), scores(changed(10, 40)), margin=margin)
+    assert gate.code == code
+    assert ("less than" in notes(gate)) == (code == 0)
+
+
 def test_verdicts_of_many_at_once():
     low, high = (
         np.array([-0.05, -0.3, -0.3, np.nan, -0.15]),
@@ -179,6 +186,8 @@ def test_samples_of_one_side_are_left_out_and_counted_up_to_half():
     ids = [f"s{place}" for place in range(100, 500)]
     found = make_gate(scores(BASE), scores(BASE, ids=ids), margin=0.5)
     assert tells(notes(found), "100 only of BASE, 100 only of NEW")
+    with pytest.raises(InputError, match="200 samples"):  # half is not more than half
+        make_gate(scores(BASE), scores(BASE[:200]), margin=0.5)
     with pytest.raises(InputError, match=r"150 samples.*250 only of BASE, 250 only of NEW"):
         make_gate(
             scores(BASE), scores(BASE, ids=[f"s{place}" for place in range(250, 650)]), margin=0.5
