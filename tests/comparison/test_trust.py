@@ -281,6 +281,15 @@ def test_majority_of_raters_and_points_of_a_scale(
     assert row["agreed"] == 0  # one of two is not most
 
 
+def test_the_command_that_makes_the_report_again_has_a_tolerance_of_0(
+    tmp_path: Path, facts: Callable[..., Any]
+) -> None:
+    log = write_log(tmp_path, "m", [float(place % 5 + 1) for place in range(10)], scorer="graded")
+    file = labels(tmp_path, [(place, "m", place % 5 + 1) for place in range(10)])
+    asked = ("trust", log, "--human", file, "--human-scale", "1,5", "--at-least", 0.9)
+    assert "--within 0" in facts(*asked, "--within", 0)["command"]
+
+
 def test_what_is_refused(tmp_path: Path, said: Said, refused: Said) -> None:
     right, judges = judged(6, 0.1)
     logs = write_judges(tmp_path, judges)
