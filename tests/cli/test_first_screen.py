@@ -3,20 +3,22 @@
 import json
 import math
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 from rich.cells import cell_len
+from rich.console import Console
 
 from tests.reports.judged_logs import answered, judgement, unscored, write_judged
 from tests.tasks.scripted import Script
 from tests.tasks.test_urs_crossval import crossval, final, places  # noqa: F401 - a fixture
 from tests.telling import tells
 from urs_inspect.cli import main
-from urs_inspect.cli._first_screen import LINES, screen_lines
-from urs_inspect.reports.layout._tables import FirstScreen, Table
+from urs_inspect.cli._first_screen import LINES, Shown, print_shown, screen_lines
+from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
 
 _GROUPS = ("Ask for Advice", "Factual QA", "Leisure", "Seek Creativity", "Solve Problem")
 Screen = Callable[..., Result]
@@ -207,3 +209,17 @@ def test_no_word_is_broken() -> None:
     lines = screen_lines(FirstScreen(text), 40, [])
     assert " ".join(" ".join(lines).split()) == " ".join(text.split())
     assert max(map(cell_len, lines)) <= 40
+
+
+def test_parts_that_say_more_than_the_warnings_of_the_screen_are_named() -> None:
+    sections = [
+        Section("Runs", ("A warning.", "And more."), warnings=("A warning.",)),
+        Section("Simulation", ("A warning.",), warnings=("A warning.",)),
+    ]
+    kind = ReportKind("format", 1, "command", "stem")
+    report = Report(kind, "Title", sections, first=FirstScreen("Claim.", ["A warning."]))
+    console = Console(record=True, file=StringIO(), width=80)
+    print_shown(report, console, Shown())
+    printed = console.export_text()
+    assert "--only runs" in printed
+    assert "simulation" not in printed
