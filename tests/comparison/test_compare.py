@@ -193,6 +193,14 @@ def test_the_lowest_mean_is_called_the_lowest() -> None:
     assert tells(best_sentence(compared, ALL), "a ... lowest mean")
 
 
+def test_where_lower_is_better_the_lowest_is_below_those_that_it_is_better_than() -> None:
+    generator = np.random.default_rng(0)
+    best = generator.normal(size=40)
+    values = {"a": best, "b": best + 0.01 * generator.normal(size=40), "c": best + 2}
+    said = best_sentence(compare(frame(values), lower_is_better=True), ALL)
+    assert tells(said, "lowest ... below c") and "above" not in said
+
+
 def test_many_pairs_are_shown_in_part_and_written_in_whole() -> None:
     table = frame(right(8, 20, *np.linspace(0, 1, 12)))
     [_, differences, *_] = report_comparison(
