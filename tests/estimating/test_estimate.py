@@ -169,6 +169,14 @@ def test_each_model_and_each_judge_has_its_own_lengths() -> None:
     )
 
 
+def test_a_judgement_is_about_the_longest_question_that_its_prompt_contains() -> None:
+    replies = {"j": {"en": Amount.exactly(100), "zh": Amount.exactly(300)}}
+    logged = LoggedLengths(Measured({}, {}, ()), Measured(replies, {}, ()), (), ())
+    samples = [sample("Why is it so"), sample("it", language="zh")]
+    found = of(samples, lengths=Lengths(logged=logged))
+    assert role(found, "grader", "j")[2].low == 400
+
+
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
 def test_only_what_matters_is_assumed() -> None:
