@@ -341,6 +341,19 @@ def test_labelled_pairs_measure_a_judge(run: Run, tmp_path: Path) -> None:
     assert judge.overall.accuracy_all.value == pytest.approx(0.6)
 
 
+@pytest.mark.parametrize(("second", "orders"), [("y", "both"), ("x", "ab")])
+def test_a_judge_of_labelled_pairs_was_asked_in_both_orders_where_one_pair_was(
+    run: Run, tmp_path: Path, second: str, orders: str
+) -> None:
+    rows = [verdict(number, "x", "y", "a", label="a") for number in range(3)]
+    if second == "y":
+        rows.append(verdict(0, "y", "x", "b", label="b"))
+    file = write_rows(tmp_path / "v.jsonl", *rows)
+    assert run("import", "verdicts", file, "-o", tmp_path / "logs").exit_code == 0
+    [judged] = read_judges(list(finished_logs([str(tmp_path / "logs")], [])))
+    assert [judge.orders for judge in judged.judges] == [orders]
+
+
 def test_mappings_are_checked(refused: Said, tmp_path: Path) -> None:
     file = write_rows(tmp_path / "v.jsonl", verdict(0, "x", "y", "a"))
     given = ("import", "verdicts", file, "-o", tmp_path / "out")
