@@ -236,8 +236,12 @@ def test_a_judge_is_called_worse_than_a_rule_only_where_a_test_says_so(logs: Log
         for test in dataset.tests
         if test.level == "overall" and {test.first.name, test.second.name} == names
     ]
-    for adjusted_p, worse in ((0.001, True), (0.5, False)):
-        decided = replace(dataset, tests=(replace(test, adjusted_p=adjusted_p),))
+    for adjusted_p, level, worse in (
+        (0.001, "overall", True),
+        (0.5, "overall", False),
+        (0.001, "dimensions", False),
+    ):
+        decided = replace(dataset, tests=(replace(test, adjusted_p=adjusted_p, level=level),))
         screen = judges_report([decided], []).first
         assert screen is not None
         assert tells(screen.claim, "worse") is worse
