@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import read_eval_log
 
-from urs_inspect.logs._naming import distinct_names, facts_of, short_names
+from urs_inspect.logs._naming import distinct_names, facts_of, model_settings, short_names
 
 
 def test_one_log_a_judge_needs_no_more() -> None:
@@ -82,6 +82,18 @@ def test_facts_of_a_log_are_arguments_and_settings_without_secrets(pair_folder: 
     assert "hidden" not in facts.values()
     assert "bench" not in facts  # its path is no fact about the judge
     assert facts["file"].endswith(".eval") and "/" not in facts["file"]
+
+
+def test_settings_of_a_model_are_without_secrets_and_what_changes_no_answer(
+    pair_folder: Path,
+) -> None:
+    log = read_eval_log(str(next(pair_folder.glob("*.eval"))), header_only=True)
+    log.eval.model_args = {"api_key": "hidden", "auth_token": "hidden", "quantization": "int8"}
+    log.eval.model_generate_config.top_p = 0.5
+    log.eval.model_generate_config.max_connections = 7
+    settings = model_settings(log)
+    assert (settings["quantization"], settings["top_p"]) == ("int8", 0.5)
+    assert settings.keys().isdisjoint({"api_key", "auth_token", "max_connections"})
 
 
 @pytest.mark.parametrize(
