@@ -813,6 +813,16 @@ def test_a_block_alone_is_what_it_is_beside_that_of_another_judge() -> None:
     )
 
 
+def test_an_agreement_without_an_interval_is_not_claimed() -> None:
+    """Five questions are too few for an interval, whatever the correlation is."""
+    found = blocks(WHOLE, human=given(*list(STATISTICS_FINALS)[:5]))
+    [block] = found
+    assert block.cases is not None and math.isnan(block.cases.all.correlations.spearman.low)
+    screen = agreement_report(found, (), STATISTICS_HOW, {}).first
+    assert screen is not None
+    assert tells(screen.claim, "not shown ... p/judge agrees")
+
+
 def test_ratings_may_be_about_questions_that_not_all_models_attempted() -> None:
     both = answers(rows("m", STATISTICS_FINALS), rows("n", HALF))
     [block] = blocks(both, human=given(*STATISTICS_FINALS), satisfaction=SAID)
