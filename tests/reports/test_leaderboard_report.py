@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.reports.answer_rows import answers, answers_of, model_of, models_of, ranking_of, row
+from tests.reports.answer_rows import (
+    answers,
+    answers_of,
+    model_of,
+    models_of,
+    ranking_of,
+    row,
+    rows,
+)
 from tests.reports.boards import MIX, rich_board
 from tests.reports.golden_files import check_golden
 from tests.telling import tells
@@ -133,6 +141,17 @@ def test_what_a_run_cost_is_a_lower_bound_where_a_part_is_not_known(
     sentences = leaderboard_screen(board).basis
     assert any(tells(sentence, said) for sentence in sentences)
     assert ("at least" in " ".join(sentences)) is ("at least" in said)
+
+
+def test_only_of_simulated_models_it_is_not_said_that_no_cost_is_known() -> None:
+    for other, said in (("p/a", True), ("urs_simulation/b", False)):
+        given = [
+            rows(name, {f"leisure-en-{n}": 5.0 + n % 3 for n in range(10)}, judge_cost=math.nan)
+            for name in ("urs_simulation/a", other)
+        ]
+        board = Leaderboard((ranking_of(answers(*given)),), (), (), Resampling(200, 0.95, 0), "")
+        basis = leaderboard_screen(board).basis
+        assert any(tells(sentence, "Cost: not known") for sentence in basis) is said
 
 
 def test_how_many_questions_it_takes_is_as_rough_as_what_is_known_of_their_spread() -> None:
