@@ -235,6 +235,11 @@ def test_a_copy_is_left_out():
             "'winner' is 'nobody'; allowed: model_a, model_b, tie",
         ),
         ("chatbot_arena", {**ARENA_55K, **NO_VOTE}, "just one of"),
+        (
+            "chatbot_arena",
+            {**ARENA_55K, **NO_VOTE, "winner_model_b": 1, "winner_tie": 1},
+            "just one of",
+        ),
         ("chatbot_arena", arena(conversation_a="Q"), "list of messages"),
         ("pku_saferlhf", safe(False, False, 2), "'better_response_id' is 2; allowed: 0, 1"),
         (
