@@ -145,6 +145,19 @@ def test_people_s_majority_counts(tmp_path: Path) -> None:
     assert shared is not None and outcome(shared) == 0.5
 
 
+def test_without_new_votes_earlier_ones_of_people_stand_and_verdicts_of_judges_do_not(
+    tmp_path: Path,
+) -> None:
+    other = {"ballot": "another", "annotator": "ann", "choice": "a"}
+    file = tmp_path / "other.jsonl"
+    file.write_text(json.dumps(other) + "\n", encoding="utf-8")
+    scorer = human_choice(str(file))
+    stands = scored(scorer, previous={"outcome": 0.0, "judges": ["human"]})
+    assert stands is not None and outcome(stands) == 0.0
+    waits = scored(scorer, previous={"outcome": 0.0, "judges": ["j"]})
+    assert waits is not None and math.isnan(outcome(waits))
+
+
 def test_nobody_s_vote_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"votes: no vote.*none\.jsonl"):
         human_choice(votes(tmp_path / "none.jsonl"))
