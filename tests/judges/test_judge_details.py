@@ -90,6 +90,15 @@ def test_accuracies_are_what_plain_counting_gives() -> None:
     assert found == pytest.approx({key: sum(right) / len(right) for key, right in groups.items()})
 
 
+def test_pairs_of_no_known_need_are_no_group() -> None:
+    scores = [
+        scored(number, {OVERALL: "a"}, {"a": {OVERALL: "a"}}, need=need)
+        for number, need in enumerate(["one", "two", "", ""])
+    ]
+    found = rows_of(pair_details(as_judge(scores, "ab")))
+    assert {group for _, by, group, _ in found if by == "need"} == {"one", "two"}
+
+
 def test_failures_are_counted_by_mode() -> None:
     scores = [
         scored(1, {OVERALL: "a"}, {}, failures=["call_failed", "call_failed"]),
