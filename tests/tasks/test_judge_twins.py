@@ -444,6 +444,19 @@ def test_a_scorer_of_a_user_scores_again_what_it_scored(tmp_path: Path) -> None:
     assert metric_values(log, "judged_again")["padded_double"] == 8.0
 
 
+@pytest.mark.parametrize(("values", "scale"), [(("P", "C"), [0.0, 1.0]), ((2.0, 6.0), [2.0, 6.0])])
+def test_the_scale_is_that_of_grades_or_of_the_scores_that_were_given(
+    values: tuple[str | float, ...], scale: list[float], tmp_path: Path
+) -> None:
+    first = graded(tmp_path, model_graded_qa())
+    for place, sample in enumerate(first.samples or []):
+        assert sample.scores is not None
+        sample.scores["model_graded_qa"].value = values[place % 2]
+    write_eval_log(first, first.location)
+    task = judge_twins(answers=first.location)
+    assert task.metadata is not None and task.metadata["scale"] == scale
+
+
 def test_twins_of_another_scorer_do_not_correct_a_ranking(logs: Path, tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
