@@ -300,6 +300,16 @@ def test_a_model_can_be_asked_how_similar_answers_are(tmp_path: Path) -> None:
     assert len(similar.seen) == 7 * 2 + 1  # an unread one is asked for twice
 
 
+def test_a_shortlist_below_k_is_no_error_where_nobody_is_asked_how_similar_answers_are(
+    tmp_path: Path,
+) -> None:
+    field = Field("ace", "good")
+    task = mad(str(pool_file(tmp_path, 8)), k=3, selection={"shortlist": 2})
+    log = compete(task, tmp_path / "logs", field.roles())
+    assert log.status == "success", log.error
+    assert len(comparisons(log)) == 3
+
+
 # ## Two steps
 
 
