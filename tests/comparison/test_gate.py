@@ -146,6 +146,16 @@ def test_few_clusters_and_no_scores_decide_nothing():
     assert make_gate(scores(nothing), scores(nothing, scale=None), margin=0.5).code == 2
 
 
+def test_means_are_said_to_be_over_clusters_where_there_are_some():
+    def title(clusters):
+        sides = (scores(values, clusters=clusters) for values in (BASE, changed(10, 10)))
+        sections = make_gate(*sides, margin=0.5).report.sections
+        return " ".join(table.title for section in sections for table in section.tables)
+
+    assert "cluster" not in title(None)
+    assert tells(title([str(place % 40) for place in range(400)]), "400 samples ... 40 clusters")
+
+
 def constant():
     return scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None)
 

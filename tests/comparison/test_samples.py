@@ -296,7 +296,10 @@ def test_clusters_and_groups_are_metadata(tmp_path: Path) -> None:
     assert list(table["cluster"][:2]) == ["x", "x"]
     assert table["cluster"].nunique() == 2
     assert list(table["group"]) == ["en", "(none)", "zh"]
-    assert scores.chosen.count("1 of 3 samples") == 2
+    words = (
+        "1 of 3 samples ... 'page' ... cluster of its own ... 1 of 3 samples ... 'lang' ... (none)"
+    )
+    assert tells(scores.chosen, words)
     plain = read_sample_scores([str(tmp_path)]).table
     assert list(plain["cluster"]) == list(plain["sample"])
     assert set(plain["group"]) == {""}
