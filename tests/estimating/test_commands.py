@@ -17,8 +17,8 @@ from urs_inspect.cli._first_screen import LINES
 from urs_inspect.cli._output import print_report
 from urs_inspect.estimating._actual_use import Actual, ActualUse
 from urs_inspect.estimating._estimate import Assumptions, RoleEstimate, RunEstimate
+from urs_inspect.estimating._lengths import Amount, Lengths
 from urs_inspect.estimating._report import estimate_report
-from urs_inspect.reports.numbers._costs import Amount, Lengths
 from urs_inspect.tasks import urs
 from urs_inspect.tasks.urs_crossval import urs_crossval
 

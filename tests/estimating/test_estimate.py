@@ -32,6 +32,17 @@ from urs_inspect.estimating._estimate import (
     estimate_run,
     with_precision,
 )
+from urs_inspect.estimating._lengths import (
+    Amount,
+    Lengths,
+    LoggedLengths,
+    Measured,
+    TokenCounter,
+    _pooled,
+    count_by_rule,
+    load_counter,
+    measured_lengths,
+)
 from urs_inspect.estimating._report import (
     about_answers,
     about_judgements,
@@ -41,20 +52,7 @@ from urs_inspect.estimating._report import (
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.judging._prompts import Orders, Protocol
 from urs_inspect.reports.numbers._answers import read_answers
-from urs_inspect.reports.numbers._costs import (
-    Amount,
-    Lengths,
-    LoggedLengths,
-    Measured,
-    Prices,
-    TokenCounter,
-    _pooled,
-    count_by_rule,
-    load_counter,
-    load_prices,
-    measured_lengths,
-    with_costs,
-)
+from urs_inspect.reports.numbers._costs import Prices, load_prices, with_costs
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats._power import smallest_difference

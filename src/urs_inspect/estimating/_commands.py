@@ -20,7 +20,7 @@ from urs_inspect.cli._values import named_values
 if TYPE_CHECKING:
     from inspect_ai import Task
 
-    from urs_inspect.reports.numbers._costs import Lengths
+    from urs_inspect.estimating._lengths import Lengths
 
 _PREFIX = "urs_inspect/"
 _ANSWER = "answer"
@@ -107,9 +107,10 @@ def estimate(
     """
     from urs_inspect.estimating._actual_use import read_actual
     from urs_inspect.estimating._estimate import GRADER, estimate_run, with_precision
+    from urs_inspect.estimating._lengths import load_counter
     from urs_inspect.estimating._report import assumption_sentences, estimate_report
     from urs_inspect.reports.layout._tables import plain
-    from urs_inspect.reports.numbers._costs import load_counter, load_prices
+    from urs_inspect.reports.numbers._costs import load_prices
 
     name = task.removeprefix(_PREFIX)
     sources = _sources(source)
@@ -234,8 +235,8 @@ def _tokenizer_file(path: Path) -> Path | None:
 
 def _lengths(sources: _Sources, models: Sequence[str], judges: Sequence[str]) -> "Lengths":
     """Lengths as measured in logs, as assumed without; a number that is given comes before both."""
+    from urs_inspect.estimating._lengths import Lengths, measured_lengths
     from urs_inspect.logs._files import log_files
-    from urs_inspect.reports.numbers._costs import Lengths, measured_lengths
 
     given = Lengths(sources.tokens.get(_ANSWER), sources.tokens.get(_REPLY))
     if not sources.logs:

@@ -29,18 +29,12 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from urs_inspect._arguments import ALL, names
 from urs_inspect._util import InputError, choices
+from urs_inspect.estimating._lengths import Amount, Lengths, TokenCounter, is_wide, total
 from urs_inspect.judging._ask import TINY_REQUEST
 from urs_inspect.providers._simulated_judgement import LABEL
 from urs_inspect.providers._simulation import SimulationAPI, simulate_sum
 from urs_inspect.reports.numbers._answers import read_answers
-from urs_inspect.reports.numbers._costs import (
-    Amount,
-    Lengths,
-    Prices,
-    TokenCounter,
-    is_wide,
-    total,
-)
+from urs_inspect.reports.numbers._costs import MILLION, Prices
 from urs_inspect.reports.numbers._scores import score_table
 from urs_inspect.stats._bootstrap import LEVEL, Floats, fewest_clusters
 from urs_inspect.stats._paired import all_pairs, clustered_means, difference_column
@@ -303,7 +297,7 @@ def estimate_run(
         made, sent, received = map(total, zip(*parts, strict=True))
         run_samples = run.by_evaluator.get(name, samples) * epochs
         runs = len({model for model, _ in several})
-        cost = prices.cost(name, sent, received)
+        cost = _cost(prices, name, sent, received)
         estimates.append(RoleEstimate(role, name, run_samples, runs, made, sent, received, cost))
     assumptions = Assumptions(
         tokenizer=counter.tokenizer,
@@ -545,6 +539,14 @@ def _length(answer: _Written, model: str, lengths: Lengths) -> Amount:
     if answer.author == _TESTED:
         author = model
     return lengths.answer(author, answer.language, answer.reference)
+
+
+def _cost(prices: Prices, model: str, sent: Amount, received: Amount) -> Amount | None:
+    """US dollars of a model's tokens; None if its price is not known."""
+    price = prices.of(model)
+    if price is None:
+        return None
+    return total([sent * price.input, received * price.output]) * (1 / MILLION)
 
 
 def _kind(call: _Call) -> ReplyKind:

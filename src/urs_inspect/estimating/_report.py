@@ -13,8 +13,7 @@ from urs_inspect.estimating._estimate import (
     Spread,
     SpreadSource,
 )
-from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
-from urs_inspect.reports.numbers._costs import (
+from urs_inspect.estimating._lengths import (
     JUDGEMENT,
     PER_OTHER,
     PER_WIDE,
@@ -24,6 +23,7 @@ from urs_inspect.reports.numbers._costs import (
     Lengths,
     Measured,
 )
+from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
 
 ESTIMATE = ReportKind("urs-inspect estimate", 1, "urs-inspect estimate", "estimate")
 _UNKNOWN = "not known"
