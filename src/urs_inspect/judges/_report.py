@@ -78,13 +78,13 @@ class Detail:
     estimate: Estimate  # without an interval where none is reported
 
 
-def _detail_text(detail: Any) -> str:
+def _detail_text(level: str, measure: str, estimate: Estimate) -> str:
     """Counts as they are, correlations with three digits, shares in percent."""
-    if detail.measure == "count":
-        return number(0)(detail.estimate)
-    if detail.level == "ratings" or detail.measure == "alpha":
-        return number(3)(detail.estimate)
-    return _percent(detail.estimate)
+    if measure == "count":
+        return number(0)(estimate)
+    if level == "ratings" or measure == "alpha":
+        return number(3)(estimate)
+    return _percent(estimate)
 
 
 def pair_details(judge: JudgeResult) -> list[Detail]:
@@ -433,7 +433,7 @@ def judge_numbers(
 def _details_of(
     judges: Iterable[Any], details_of: Callable[[Any], list[Detail]], dataset: DatasetJudges[Any]
 ) -> pd.DataFrame:
-    """The `Detail`s of judges of one dataset, one row each."""
+    """A row for each `Detail` of each judge of a dataset."""
     rows = []
     for judge in judges:
         about = {"dataset": dataset.dataset, "judge": judge.name}
@@ -451,7 +451,8 @@ def _by_sections(
         return []
     judges = [judge.name for judge in dataset.judges]
     details = _details_of(dataset.judges, details_of, dataset)
-    details["text"] = list(map(_detail_text, details.itertuples()))
+    shown = zip(details["level"], details["measure"], details["estimate"], strict=True)
+    details["text"] = [_detail_text(*detail) for detail in shown]
     sections = []
     for what in by:
         chosen = details[details["by"] == ("all" if what == "measure" else what)]
