@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from urs_inspect._satellites import SATELLITES
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 
@@ -188,12 +190,20 @@ def metric_values(log: EvalLog, name: str) -> dict[str, float]:
     return found
 
 
+def of_satellite(module: str) -> Any:
+    """A module such as `judges._report`; the test is skipped if its satellite was taken away."""
+    satellite = module.partition(".")[0]
+    if satellite not in SATELLITES:
+        pytest.skip(f"without {satellite}")
+    return import_module(f"urs_inspect.{module}")
+
+
 def judge_numbers(log: EvalLog) -> dict[str, float]:
     """What `urs-inspect judges` reads from a log of judged pairs or ratings, bounds and baselines
-    included. A test without that command is skipped.
+    included.
     """
-    judges = pytest.importorskip("urs_inspect.judges._judges")
-    report = pytest.importorskip("urs_inspect.judges._report")
+    judges = of_satellite("judges._judges")
+    report = of_satellite("judges._report")
     if (rating := judges.read_rating_judge(log)) is not None:
         return _named("", report.rating_details(rating))
     judge = judges.read_judge(log)

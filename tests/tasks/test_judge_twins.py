@@ -25,7 +25,7 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState, generate
 
-from tests.tasks.scripted import Reply, Script, metric_values, run
+from tests.tasks.scripted import Reply, Script, metric_values, of_satellite, run
 from tests.telling import tells
 from urs_inspect import judge_rating, judge_twins, urs
 from urs_inspect._util import InputError
@@ -645,21 +645,21 @@ def of_kinds(log: EvalLog, *, spread: dict[str, int]) -> tuple[Twins, str]:
         kind: [points * (-1.0) ** place for place in range(40)] for kind, points in spread.items()
     }
     found = twins_of(log, shifted(shifts))
-    report = pytest.importorskip("urs_inspect.judges._twins_report")
+    report = of_satellite("judges._twins_report")
     return found, " ".join(report.twins_section(found).notes)
 
 
 def test_a_long_prompt_of_a_scorer_without_blanks_is_cut(few_twins: EvalLog) -> None:
     found = twins_of(few_twins, shifted({"order": [0.0]}))
     long = replace(found, judged_by=f"my_scorer(instructions='{'指' * 200}')")
-    report = pytest.importorskip("urs_inspect.judges._twins_report")
+    report = of_satellite("judges._twins_report")
     assert tells(report.twins_section(long).notes, "by my_scorer(instructions='指指 ... 指... Log:")
 
 
 def test_of_several_logs_of_twins_the_one_of_most_answers_is_first(few_twins: EvalLog) -> None:
     found, _ = of_kinds(few_twins, spread={"order": 1})
     few = replace(found, answers=3, kinds=())
-    report = pytest.importorskip("urs_inspect.judges._twins_report")
+    report = of_satellite("judges._twins_report")
     sections = report.twins_sections([few, found])
     assert len(sections) == 2
     assert sections[0].tables[0].data["twins"].tolist() == [40]

@@ -14,7 +14,15 @@ from inspect_ai.log import EvalConfig, EvalLog, list_eval_logs, read_eval_log, w
 from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.reports.judged_logs import write_judged
 from tests.tasks.commands import refused, succeed
-from tests.tasks.scripted import Script, between, metric_values, number, run, samples_of
+from tests.tasks.scripted import (
+    Script,
+    between,
+    metric_values,
+    number,
+    of_satellite,
+    run,
+    samples_of,
+)
 from tests.telling import tells
 from urs_inspect import urs
 from urs_inspect._util import InputError
@@ -220,7 +228,7 @@ def test_our_own_estimate_the_environment_and_other_programs(
 
     assert asked_cases(FIVE) == FIVE
     assert chosen(other, ["--limit", "2"]) == "01234"
-    commands = pytest.importorskip("urs_inspect.estimating._commands")
+    commands = of_satellite("estimating._commands")
     assert chosen(commands.estimate, ["urs", "--limit", "3"]) == "012"
     monkeypatch.setenv("INSPECT_EVAL_LIMIT", "1")
     assert chosen(eval_command, ["urs"]) == "0"
