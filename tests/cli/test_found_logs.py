@@ -46,6 +46,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "urs_references": [("references", "-o", "{out}")],
     "urs_case_review": [("cases", "review", "-o", "{out}")],
 }
+# Read by commands of satellites; other such tasks are left out by their own names.
 _OF_SATELLITES = ("estimated", "judge_pairwise")
 CASES = [
     pytest.param(task, marks=pytest.mark.satellites if task in _OF_SATELLITES else ())

@@ -144,14 +144,14 @@ def test_what_a_run_cost_is_a_lower_bound_where_a_part_is_not_known(
 
 
 def test_only_of_simulated_models_it_is_not_said_that_no_cost_is_known() -> None:
-    for other, said in (("p/a", True), ("urs_simulation/b", False)):
+    for other, is_named in (("p/a", True), ("urs_simulation/b", False)):
         given = [
             rows(name, {f"leisure-en-{n}": 5.0 + n % 3 for n in range(10)}, judge_cost=math.nan)
             for name in ("urs_simulation/a", other)
         ]
         board = Leaderboard((ranking_of(answers(*given)),), (), (), Resampling(200, 0.95, 0), "")
         basis = leaderboard_screen(board).basis
-        assert any(tells(sentence, "Cost: not known") for sentence in basis) is said
+        assert any(tells(sentence, "Cost: not known") for sentence in basis) is is_named
 
 
 def test_how_many_questions_it_takes_is_as_rough_as_what_is_known_of_their_spread() -> None:

@@ -441,9 +441,9 @@ def _print_uncounted(
     total: int,
     reading: "VoteReading | RatingReading",
 ) -> None:
-    """Print what is in the files and does not count here.
+    """Print what is in the files and does not count here, and why.
 
-    Among it is what was replaced or taken back, and lines that could not be read.
+    It is about other answers, was replaced or taken back, or could not be read.
     """
     if not here:
         _say(f"No {what} yet.")

@@ -1,4 +1,5 @@
 """Judges compared: `urs-inspect judges`.
 
-It reads logs of the tasks that test judges; whether a judge of a report was tested is core's.
+It reads logs of the tasks that test judges. Which tests a report's own judge has passed is shown by
+`urs-inspect report`, which does without this folder.
 """

@@ -46,7 +46,8 @@ class Skipped:
 Mapped = TrainingPair | Unpaired
 
 
-# ## Values of columns. `InputError` for a value of another kind, `SkipError` for one of no use.
+# ## Values of columns. Each function raises `InputError` for a value of another type, `SkipError`
+# for a record that cannot be used.
 
 
 def _text(record: Record, column: str) -> str:
