@@ -3,8 +3,11 @@
 import json
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from inspect_ai.log import EvalSample
 from inspect_ai.scorer import Score
@@ -13,12 +16,19 @@ from tests.reports.mad_logs import XY, XZ, YZ, judged, write_log
 from tests.stats.fights import fights, random_fights, rows
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.logs._battles import read_battles
+from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts, read_battles
 from urs_inspect.logs._comparisons import read_comparisons
 from urs_inspect.reports.layout._tables import plain
-from urs_inspect.reports.numbers._rankings import read_leaderboard
+from urs_inspect.reports.numbers._rankings import (
+    RankingsBy,
+    rankings_by,
+    rankings_of_judge,
+    read_coefficients,
+    read_leaderboard,
+)
 from urs_inspect.reports.words._rankings import ranking_dict, ranking_report
-from urs_inspect.stats import compare_leaderboard, rank
+from urs_inspect.stats import Battles, Ranking, compare_leaderboard, rank
+from urs_inspect.stats._adjusted import Coefficient
 
 
 def test_everything_is_there_by_model() -> None:
@@ -149,6 +159,7 @@ def write(directory: Path, name: str, text: str) -> Path:
             (1189.0, 1132.5),
         ),
         ("board.json", '{"x": 1189, "y": 1132.5}', (1189.0, 1132.5)),
+        ("BOARD.JSON", '{" x ": 1189, "y": 1132.5}', (1189.0, 1132.5)),
         ("board.csv", "rank,model\n1,x\n2,y\n", (-1.0, -2.0)),
         ("board.csv", "rank,model,rating\n1,x,5\n2,y,4\n", (5.0, 4.0)),
     ],
@@ -167,6 +178,11 @@ def test_ratings_by_model(
         ("board.csv", "model,rating\n", "needs a column 'rating' or 'rank' beside 'model'"),
         ("board.csv", "model,rating\nx,1\ny,high\n", 'line 3: rating must be a number, is "high"'),
         ("board.csv", "model,rating\nx,nan\n", "line 2: rating must be a number"),
+        ("board.csv", "model,rating\nx,inf\n", "line 2: rating must be a number"),
+        ("board.csv", "model,rank\nx,-inf\n", "line 2: rank must be a number"),
+        ("board.csv", "model,rating\nx,1\n x,2\n", "line 3: 'x' is listed twice"),
+        ("board.csv", "model,rating\n ,1\n", "line 2: model must be text"),
+        ("board.json", '{"model": "x"}', "needs a column 'rating' or 'rank' beside 'model'"),
         ("board.csv", "model,rating\nx,1\nx,2\n", "line 3: 'x' is listed twice"),
         ("board.jsonl", '{"model": 3, "rating": 1}\n', "line 1: model must be text, is 3"),
         ("board.json", '{"x": true}', "row 1: rating must be a number, is true"),
@@ -182,6 +198,115 @@ def test_a_fault_is_named(tmp_path: Path, name: str, text: str | None, message: 
     with pytest.raises(InputError) as caught:
         read_leaderboard(path)
     assert (f"{path}: {message}" if message else name) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("feature", "scale", "value", "is_one"),
+    [
+        ("length", 1.5, -0.25, True),
+        ("length", "1.5", 0, True),
+        ("colour", 1.5, -0.25, False),
+        ("length", 0, -0.25, False),
+        ("length", -1, -0.25, False),
+        ("length", math.inf, -0.25, False),
+        ("length", 1.5, math.inf, False),
+        ("length", 1.5, math.nan, False),
+        ("length", 1.5, None, False),
+    ],
+)
+def test_coefficients_are_read_or_refused(
+    tmp_path: Path, feature: str, scale: Any, value: Any, is_one: bool
+) -> None:
+    rows = [{"feature": feature, "scale": scale, "value": value}]
+    text = json.dumps({"controlled": {"coefficients": rows}})
+    path = write(tmp_path, "rank.json", text)
+    if is_one:
+        assert read_coefficients(path) == {"length": Coefficient(1.5, float(value))}
+        return
+    with pytest.raises(InputError, match=r"rank\.json.*no coefficients"):
+        read_coefficients(path)
+
+
+# --- rankings of groups of comparisons ---
+
+FOUGHT = ["a>b", "a>b", "b>a", "b>c", "b>c", "a>c", "c>a", "c>b", "a=b", "b>a", "b>a", "c>d"]
+GROUPS = ["x", "x", "x", "w", "w", "w", "w", "w", "", "y", "y", "z"]
+
+
+def ranked(battles: Battles) -> Ranking:
+    return rank(battles, rounds=50, seed=1)
+
+
+def by_group(board: Mapping[str, float] | None = None) -> RankingsBy:
+    battles = fights(*FOUGHT)
+    return rankings_by("scenario", ranked(battles), battles, GROUPS, ranked, board)
+
+
+def points(ranking: Ranking) -> dict[str, float]:
+    values = [rating.value for rating in ranking.bradley_terry]
+    return dict(zip(ranking.players, values, strict=True))
+
+
+def test_each_group_is_ranked_by_its_own_comparisons_alone() -> None:
+    found = by_group()
+    assert (found.by, found.without, found.board, found.agreement) == ("scenario", 1, None, None)
+    assert found.overall.battles == 12
+    assert list(found.groups) == ["w", "x", "y", "z"]
+    for group, ranking in found.groups.items():
+        own = [fight for fight, name in zip(FOUGHT, GROUPS, strict=True) if name == group]
+        assert points(ranking) == pytest.approx(points(ranked(fights(*own))))
+        assert ranking.battles == len(own)
+    assert set(found.groups["x"].players) == {"a", "b"}
+    assert set(found.groups["w"].players) == {"a", "b", "c"}
+
+
+def test_groups_beside_a_leaderboard() -> None:
+    # `c` and `other` share the second place; `d` is not on it.
+    found = by_group({"a": 9.0, "c": 5.0, "other": 5.0, "b": 1.0})
+    assert found.board == {"a": 1, "c": 2, "other": 2, "b": 4}
+    # a group with one of its models alone does not compare
+    assert found.agreement is not None
+    assert list(found.agreement) == ["overall", "w", "x", "y"]
+    for group, (spearman, kendall) in found.agreement.items():
+        ranking = found.overall if group == "overall" else found.groups[group]
+        compared = compare_leaderboard(ranking, {"a": 9.0, "c": 5.0, "b": 1.0})
+        assert (spearman, kendall) == (compared.spearman, compared.kendall)
+    overall = found.agreement["overall"]
+    assert overall[0].value != overall[1].value
+    assert (found.agreement["x"][0].value, found.agreement["y"][0].value) == (1, -1)
+
+
+def test_people_and_judge_are_compared_on_what_both_decided() -> None:
+    people = fights(*FOUGHT)
+    names = [f"ballot {number}" for number in range(len(FOUGHT))]
+    voted = HumanBattles(
+        battles=people,
+        agreement=None,  # type: ignore[arg-type]
+        replaced=0,
+        undecided=0,
+        unknown=0,
+        faults=(),
+        asked={},
+        outcomes=dict(zip(names, people.outcome.tolist(), strict=True)),
+    )
+    # The judge says the contrary, and nothing of the last comparisons of `w` and `y`.
+    outcomes = {name: 1 - outcome for name, outcome in voted.outcomes.items()}
+    for place in (7, 10):
+        del outcomes[names[place]]
+    judge = JudgeVerdicts(outcomes, ("p/judge",), 0, 0, 0, 0)
+    found = rankings_of_judge("scenario", voted, judge, GROUPS, ranked)
+    assert (found.by, found.judges) == ("scenario", ("p/judge",))
+    assert list(found.people) == list(found.judge) == ["overall", "w", "x", "y", "z"]
+    assert list(found.spearman) == list(found.people)
+    kept = np.array([place not in (7, 10) for place in range(len(FOUGHT))])
+    for group, by_people in found.people.items():
+        of_group = kept & np.array([group in ("overall", name) for name in GROUPS])
+        own = [fight for fight, is_kept in zip(FOUGHT, of_group, strict=True) if is_kept]
+        turned = [fight.translate(str.maketrans("<>", "><")) for fight in own]
+        assert by_people.battles == found.judge[group].battles == len(own)
+        assert points(by_people) == pytest.approx(points(ranked(fights(*own))))
+        assert points(found.judge[group]) == pytest.approx(points(ranked(fights(*turned))))
+    assert found.spearman["x"].value == -1
 
 
 def also_by_people(sample: EvalSample, outcome: float, number: int = 0) -> EvalSample:
