@@ -1,5 +1,6 @@
 """Which models may be ranked together, and why others may not."""
 
+import hashlib
 import math
 import random
 from typing import Any
@@ -9,7 +10,18 @@ import pytest
 
 from tests.reports.answer_rows import rows
 from tests.telling import Telling, tells
-from urs_inspect.reports.numbers._conditions import blocks_of
+from urs_inspect.reports.numbers._conditions import (
+    Conditions,
+    Difference,
+    OtherPrompts,
+    OtherQuestions,
+    blocks_of,
+    changed,
+    conditions_of,
+    digest_of,
+    prompts_of,
+    version_number,
+)
 from urs_inspect.reports.words._comparison import reasons_apart, unlike_notes
 
 ONE = {"leisure-en-1": 5.0, "leisure-en-2": 6.0, "leisure-zh-1": 7.0}
@@ -195,3 +207,170 @@ def test_models_judged_with_and_without_structured_output_stand_together_with_a_
             table(rows("a", ONE, structured=share), rows("b", ONE, structured=share))
         )
         assert unlike_notes(block.unlike) == []
+
+
+# --- conditions of one log ---
+
+UNASKED = {
+    "judges": "",
+    "judge_finals": {},
+    "prompt_sha256": "",
+    "rubric": "",
+    "judge_language": "",
+}
+
+
+def test_conditions_are_those_of_the_judged_answers() -> None:
+    empty = rows("a", {"leisure-en-1": 1.0, "leisure-zh-2": 1.0, "api-en-3": 1.0}, **UNASKED)
+    both = "p/one, p/two"
+    judged = rows("a", {"leisure-en-4": 5.0, "leisure-zh-5": 5.0}, judges=both)
+    translated = rows("a", {"api-zh-6": 5.0}, judges=both, judge_language="en", rubric="urs 1")
+    found = table(empty, judged, translated)
+    prompts = {
+        ("leisure", "en"): "en/leisure/en",
+        ("leisure", "zh"): "zh/leisure/zh",
+        ("api", "zh"): "en/api/zh",
+    }
+    assert prompts_of(found) == prompts
+    named = ["api/en/api/zh", "leisure/en/leisure/en", "leisure/zh/leisure/zh"]
+    digest = hashlib.sha256("\n".join(named).encode()).hexdigest()[:8]
+    assert conditions_of(found) == Conditions(
+        judges=("p/one", "p/two"),
+        dataset="d",
+        dataset_sha256="a" * 64,
+        rubric="urs 1",
+        prompts=digest,
+        references="",
+        task_version="1-A",
+        task="urs_inspect/urs",
+    )
+    nobody = conditions_of(table(empty))
+    assert (nobody.judges, nobody.rubric) == ((), "")
+    assert nobody.prompts == digest_of({})
+
+
+def test_the_rubric_is_that_of_most_judged_answers() -> None:
+    old = rows("a", {"leisure-en-1": 5.0}, rubric="urs 0")
+    new = rows("a", {"leisure-en-2": 5.0, "leisure-en-3": 5.0}, rubric="urs 1")
+    unasked = [rows("a", {f"leisure-en-{number}": 1.0}, **UNASKED) for number in range(4, 9)]
+    assert conditions_of(table(old, new, *unasked)).rubric == "urs 1"
+
+
+def test_one_prompt_in_two_languages_is_one_prompt() -> None:
+    english = {("leisure", "en"): "en/p", ("leisure", "fr"): "en/p"}
+    assert digest_of(english) == digest_of({("leisure", "en"): "en/p"})
+    assert digest_of(english) != digest_of({("leisure", "en"): "zh/p"})
+    assert digest_of(english) != digest_of({("api", "en"): "en/p"})
+
+
+def conditions(**others: Any) -> Conditions:
+    given: dict[str, Any] = {
+        "judges": ("p/b", "p/a"),
+        "dataset": "d",
+        "dataset_sha256": "0123456789",
+        "rubric": "urs 1",
+        "prompts": "01",
+        "references": "",
+        "task_version": "1-A",
+    }
+    return Conditions(**{**given, **others})
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        ({}, []),
+        ({"prompts": "02"}, []),
+        ({"task_version": "1-B"}, []),
+        ({"judges": ("p/a", "p/b")}, []),
+        ({"dataset": "renamed"}, []),
+        ({"task": "o/urs"}, [Difference("task", "o/urs", "urs_inspect/urs")]),
+        ({"task_version": "2-A"}, [Difference("version", "2-A", "1-A")]),
+        (
+            {"dataset_sha256": "abcdefghijk"},
+            [Difference("content", "d (sha256 abcdefgh)", "d (sha256 01234567)")],
+        ),
+        ({"dataset_sha256": ""}, [Difference("content", "d", "d (sha256 01234567)")]),
+        ({"rubric": "urs 2"}, [Difference("rubric", "urs 2", "urs 1")]),
+        ({"judges": ("p/b",)}, [Difference("panel", "p/b", "p/b, p/a")]),
+        ({"references": "mine"}, [Difference("references", "mine", "")]),
+        (
+            {"references": "mine", "task_version": "2"},
+            [Difference("version", "2", "1-A"), Difference("references", "mine", "")],
+        ),
+    ],
+)
+def test_what_differs_between_two_conditions(
+    other: dict[str, Any], named: list[Difference]
+) -> None:
+    assert conditions(**other).differences(conditions()) == named
+    assert (conditions(**other).key == conditions().key) == (not named)
+
+
+def test_unhashed_data_are_told_apart_by_their_name() -> None:
+    first = conditions(dataset_sha256="")
+    assert first.differences(conditions(dataset_sha256="", dataset="e")) == [
+        Difference("content", "d", "e")
+    ]
+    assert first.data == "d"
+
+
+@pytest.mark.parametrize(("version", "number"), [("1-A", "1"), ("2", "2"), ("1.2-B", "1.2")])
+def test_the_number_of_a_version(version: str, number: str) -> None:
+    assert version_number(version) == number
+
+
+def test_only_what_both_have_can_have_changed() -> None:
+    assert changed({"a": "1", "b": "2", "c": "3"}, {"b": "2", "c": "4", "d": "5"}) == ["c"]
+
+
+# --- what a block holds ---
+
+
+def test_why_a_block_is_not_the_first_in_numbers() -> None:
+    # The whole one was asked 100, the first block is about 30; 10 are in both.
+    first, second = blocks_of(table(asked("a", 0, 30), asked("b", 0, 30), asked("whole", 20, 120)))
+    assert second.differs_from_first == (OtherQuestions(10, 30, 100, "whole"),)
+    assert first.unlike.common == 30 and second.unlike.common == 100
+    first, second = blocks_of(table(asked("a", 0, 60), asked("b", 0, 40), asked("few", 35, 45)))
+    assert second.differs_from_first == (OtherQuestions(5, 40, 60, "a"),)
+    assert first.unlike.attempted == {"a": 60, "b": 40}
+
+
+def test_other_prompts_are_counted_by_kinds_of_cases() -> None:
+    kinds = {"leisure-en-1": 5.0, "leisure-zh-2": 5.0, "api-en-3": 5.0}
+    other = rows("c", kinds)
+    for one in other[:2]:
+        one["prompt_sha256"] = "changed"
+    only_there = rows("c", {"api-zh-4": 5.0}, prompt_sha256="new")
+    _, second = blocks_of(table(rows("a", kinds), rows("b", kinds), other + only_there))
+    assert second.differs_from_first == (OtherPrompts(2),)
+
+
+def test_a_block_has_the_prompts_of_all_its_models() -> None:
+    english = {"leisure-en-1": 5.0, "leisure-en-2": 5.0}
+    wide = {**english, "leisure-zh-3": 5.0}
+    [block] = blocks_of(table(rows("a", wide, log="1"), rows("b", english, log="2")))
+    assert block.conditions.prompts == digest_of(prompts_of(table(rows("a", wide))))
+    # Parts of one run, of which the first has one language.
+    parts = [rows("a", english, log="1"), rows("a", {"leisure-zh-3": 5.0}, log="2")]
+    [block] = blocks_of(table(*parts))
+    assert block.conditions.prompts == digest_of(prompts_of(table(rows("a", wide))))
+
+
+def test_parts_of_a_run_by_another_judge_are_no_part_of_it() -> None:
+    parts = [
+        rows("a", {"leisure-en-1": 5.0, "leisure-en-2": 5.0}, log="1"),
+        rows("a", {"leisure-en-3": 5.0}, log="2", judges="p/other"),
+    ]
+    assert [block.unlike.common for block in blocks_of(table(*parts))] == [2, 1]
+
+
+def test_the_share_of_structured_judgements_is_a_mean() -> None:
+    some = rows("a", {"leisure-en-1": 5.0}, structured=1.0) + rows(
+        "a", {"leisure-en-2": 5.0, "leisure-en-3": 5.0}, structured=0.0
+    )
+    none = rows("b", {f"leisure-en-{number}": 5.0 for number in (1, 2, 3)}, structured=0.0)
+    [block] = blocks_of(table(some, none))
+    assert block.unlike.structured == {"a": 33, "b": 0}
+    assert block.unlike.attempted == {}
