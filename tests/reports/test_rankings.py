@@ -261,9 +261,9 @@ def test_each_group_is_ranked_by_its_own_comparisons_alone() -> None:
 
 
 def test_groups_beside_a_leaderboard() -> None:
-    # `c` and `other` share the second place; `d` is not on it.
-    found = by_group({"a": 9.0, "c": 5.0, "other": 5.0, "b": 1.0})
-    assert found.board == {"a": 1, "c": 2, "other": 2, "b": 4}
+    # Three share the second place; `d` is not on it.
+    found = by_group({"a": 9.0, "c": 5.0, "x": 5.0, "y": 5.0, "b": 1.0})
+    assert found.board == {"a": 1, "c": 2, "x": 2, "y": 2, "b": 5}
     # a group with one of its models alone does not compare
     assert found.agreement is not None
     assert list(found.agreement) == ["overall", "w", "x", "y"]
