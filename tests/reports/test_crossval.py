@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from inspect_ai import score
-from inspect_ai.log import EvalLog, write_eval_log
-from inspect_ai.model import ChatMessage, get_model
+from inspect_ai.log import EvalError, EvalLog, EvalSample, write_eval_log
+from inspect_ai.model import ChatMessage, ModelOutput, get_model
 
 from tests.reports.golden_files import check_golden, rows_of
+from tests.reports.judged_logs import answered, judgement, unscored, write_judged
 from tests.tasks.scripted import Script, run
 from tests.tasks.test_urs_crossval import answer_log, crossval, final, places
 from tests.telling import Telling, tells
@@ -40,6 +41,7 @@ from urs_inspect.reports.numbers._crossval import (
     outcome_table,
     preference_table,
     read_grid_log,
+    read_grid_logs,
     read_judged_runs,
     reversals_of,
     with_holm,
@@ -618,6 +620,301 @@ def test_answers_that_are_their_own_references_take_no_part(
     assert any(f"{CASES - 1} of {CASES} answers of mockllm/A" in note for note in runs_notes(found))
     [own] = rows_of(preference_table(found.scores, HOW))
     assert own.preference.n == 1
+
+
+# --- logs and grids by slow obvious code ---
+
+
+def judged_sample(case: str, judge_finals: Sequence[float | None], **facts: Any) -> EvalSample:
+    """A sample of a grid with its judgements; None for one that failed."""
+    scores = {}
+    for place, given in enumerate(judge_finals):
+        score = judgement(given) if given is not None else unscored("call_failed")
+        scores[f"crossval_judge{place or ''}"] = score
+    about = {"case": case, "fold": 1, "evaluator": "e", "source": "s", "model": "m", **facts}
+    others = {"error": about.pop("error")} if "error" in about else {}
+    return answered(case, scores=scores, metadata=about, **others)
+
+
+def write_grid(path: Path, *samples: EvalSample, **spec: Any) -> str:
+    facts = {
+        "cases": 4,
+        "cases_sha256": "c",
+        "folds": 2,
+        "reference_score": 8,
+        "prompts_sha256": "p",
+        "evaluators": ["e"],
+        "sources": {"s": "sha of s"},
+        "models": {"m": "sha of m"},
+    }
+    return write_judged(
+        path, *samples, task="urs_inspect/urs_crossval", model="none/none", metadata=facts, **spec
+    )
+
+
+def test_every_fact_of_a_log_by_hand(tmp_path: Path) -> None:
+    gone = EvalError(message="gone", traceback="", traceback_ansi="")
+    location = write_grid(
+        tmp_path / "grid.eval",
+        judged_sample("c0", [3.0, 7.0], cluster=" ann "),
+        judged_sample("c1", [None], cluster=None, fold=2),
+        judged_sample("c2", [6.0], error=gone),
+        judged_sample("c3", [], copy=True),
+        judged_sample("c4", [5.0], copy=False, cluster="  "),
+        task_version="3-B",
+    )
+    found = read_grid_log(read_log(location, header_only=True))
+    assert found.judgements.fillna("none").to_numpy().tolist() == [
+        ["c0", "ann", 1, "e", "s", "m", "judged", 7.0, False],
+        ["c1", "", 2, "e", "s", "m", "unscored_call_failed", "none", False],
+        ["c2", "", 1, "e", "s", "m", "error", "none", False],
+        ["c3", "", 1, "e", "s", "m", "not_judged", "none", True],
+        ["c4", "", 1, "e", "s", "m", "judged", 5.0, False],
+    ]
+    assert (found.name, found.axes) == ("grid.eval", (["e"], ["s"], ["m"]))
+    assert found.hashes == {("references", "s"): "sha of s", ("answers", "m"): "sha of m"}
+    assert found.conditions["task_version"] == "3"
+    assert found.conditions["reference_score"] == 8
+
+
+def test_logs_without_samples_and_damaged_ones_are_named(tmp_path: Path) -> None:
+    whole = write_grid(tmp_path / "whole.eval", judged_sample("c0", [3.0]))
+    empty = write_grid(tmp_path / "empty.eval")
+    odd = write_judged(tmp_path / "odd.eval", judged_sample("c0", [3.0]))
+    skipped: list[str] = []
+    logs = [read_log(path, header_only=True) for path in (empty, odd, whole)]
+    assert [log.name for log in read_grid_logs(logs, skipped)] == ["whole.eval"]
+    assert skipped == [Telling("empty.eval ... no samples"), Telling("odd.eval ... cannot be read")]
+
+
+AXES = (("e", "f"), ("s", "m"), ("m", "n", "o"))
+Cell = tuple[str, str, str]
+
+
+def random_logs(seed: int) -> list[GridLog]:
+    """Two logs that share cells, with epochs, failures, copies, and cases that one of them lacks."""
+    chance = np.random.default_rng(seed)
+    cells = list(product(*AXES))
+    logs = []
+    for name, keys, cases in (("one.eval", cells[:9], 14), ("two.eval", cells[6:], 12)):
+        finals = {key: [None] * cases for key in keys}
+        log = grid_log(finals, log=name, folds=3)
+        table = pd.concat([log.judgements, log.judgements.iloc[::3]], ignore_index=True)
+        table["final"] = np.rint(chance.normal(5, 2, len(table))).clip(1, 10)
+        lost = chance.random(len(table)) < 0.15
+        table.loc[lost, "final"] = math.nan
+        table["outcome"] = np.where(lost, "unscored_refusal", "judged")
+        is_own = table["source"] == table["model"]
+        table["copy"] = is_own & table["case"].isin(["c1", "c2"])
+        kept = table.drop(index=chance.choice(len(table), 6, replace=False))
+        conditions = {**log.conditions, "cases": 14}
+        logs.append(replace(log, judgements=kept, conditions=conditions))
+    return logs
+
+
+def test_a_grid_agrees_with_plain_counting() -> None:
+    logs = random_logs(1)
+    [found] = grids_of(logs)
+    # Of a cell that both logs have, the judgements of the later one alone count.
+    second = set(product(*logs[1].axes)) & set(
+        logs[1].judgements[["evaluator", "source", "model"]].itertuples(index=False, name=None)
+    )
+    given: dict[Cell, dict[str, list[float]]] = {}
+    given_without: dict[Cell, dict[str, list[float]]] = {}
+    ended: Counter[tuple[Cell, str]] = Counter()
+    fold = {}
+    cases = set()
+    for place, log in enumerate(logs):
+        for one in rows_of(log.judgements):
+            key = (one.evaluator, one.source, one.model)
+            if place == 0 and key in second:
+                continue
+            ended[key, one.outcome] += 1
+            fold[one.case] = one.fold
+            cases.add(one.case)
+            given.setdefault(key, {}).setdefault(one.case, []).append(one.final)
+            if not one.copy:
+                given_without.setdefault(key, {}).setdefault(one.case, []).append(one.final)
+
+    def mean_of(values: Sequence[float]) -> float:
+        known = [value for value in values if not math.isnan(value)]
+        return sum(known) / len(known) if known else math.nan
+
+    names = sorted(cases)
+    scores = found.scores
+    places = list(product(*(range(len(axis)) for axis in scores.axes)))
+    means = {}
+    for judge, source, model in places:
+        key = (scores.evaluators[judge], scores.sources[source], scores.models[model])
+        for shown, plain in ((scores, given), (found.scores_without_copies, given_without)):
+            own = [mean_of(plain.get(key, {}).get(case, [])) for case in names]
+            np.testing.assert_allclose(shown.values[:, judge, source, model], own)
+        means[key] = [mean_of(given.get(key, {}).get(case, [])) for case in names]
+    over_settings = {
+        model: mean_of([mean_of(own) for key, own in means.items() if key[2] == model])
+        for model in AXES[2]
+    }
+    assert scores.models == sorted(over_settings, key=lambda model: -over_settings[model])
+    copied = {(one.model, one.case) for log in logs for one in rows_of(log.judgements) if one.copy}
+    assert found.copies == {"m": len({case for _, case in copied})}
+
+    table = mean_table(found, HOW)
+    there = set(product(*logs[0].axes)) | set(product(*logs[1].axes))
+    assert len(table) == len(there)
+    for one in rows_of(table):
+        own = means[one.evaluator, one.source, one.model]
+        assert (one.evaluator, one.source, one.model) in there
+        assert one.mean.value == pytest.approx(mean_of(own))
+        assert one.unscored == sum(math.isnan(value) for value in own)
+        folds = [
+            mean_of([value for value, case in zip(own, names, strict=True) if fold[case] == number])
+            for number in (1, 2, 3)
+        ]
+        assert [one.fold_1, one.fold_2, one.fold_3] == pytest.approx(folds)
+        assert one.fold_mean == pytest.approx(sum(folds) / 3)
+        assert one.fold_deviation == pytest.approx(np.std(folds, ddof=1))
+    for key in there:
+        counts = {outcome: number for (cell, outcome), number in ended.items() if cell == key}
+        lacking = len(names) - len(given.get(key, {}))
+        if lacking:
+            counts["missing"] = lacking
+        of_cell = dict(zip(("evaluator", "source", "model"), key, strict=True))
+        assert outcomes(found, **of_cell) == counts
+
+
+def test_of_grids_the_one_of_most_judged_cases_comes_first_whatever_their_epochs() -> None:
+    one = grid_log({("e", "s", "m"): [5, 6, 7]})
+    twice = replace(one, judgements=pd.concat([one.judgements] * 2, ignore_index=True))
+    other = grid_log({("f", "s", "m"): [4, 4, 4, 4]}, prompts_sha256="x")
+    assert [found.scores.evaluators for found in grids_of([twice, other])] == [["f"], ["e"]]
+
+
+def test_cells_that_a_later_log_has_as_well_are_counted_by_log() -> None:
+    finals: Finals = {("e", "s", "m"): [5, 6], ("e", "s", "n"): [5, 6], ("f", "s", "m"): [1, 2]}
+    one = grid_log(finals)
+    two = grid_log({key: finals[key] for key in list(finals)[:2]}, log="two.eval")
+    three = grid_log({("e", "s", "n"): [7, 7]}, log="three.eval")
+    [found] = grids_of([one, two, three])
+    assert found.replaced == {"one.eval": 2, "two.eval": 1}
+
+
+def test_self_preference_is_corrected_over_all_tables() -> None:
+    tables = [
+        pd.DataFrame({"source": ["s", "t"], "p": [0.01, 0.04], "p_beyond": [0.02, math.nan]}),
+        pd.DataFrame({"source": ["u"], "p": [0.03], "p_beyond": [0.01]}),
+    ]
+    first, second = with_holm(tables)
+    # three tests: 0.01 x 3, then 0.03 x 2, then 0.04, none below the one before it
+    assert first["p_holm"].tolist() == pytest.approx([0.03, 0.06])
+    assert second["p_holm"].tolist() == pytest.approx([0.06])
+    assert first["p_beyond_holm"].tolist() == pytest.approx([0.02, math.nan], nan_ok=True)
+    assert second["p_beyond_holm"].tolist() == pytest.approx([0.02])
+    assert (first["source"].tolist(), second["source"].tolist()) == (["s", "t"], ["u"])
+
+
+def test_orders_are_apart_by_the_level_and_the_corrected_p_value() -> None:
+    chance = np.random.default_rng(5)
+    base = chance.normal(5, 1, 30)
+    finals: dict[Cell, list[float | None]] = {}
+    for evaluator in "efgh":
+        for model, level in (("m", 0.45), ("n", 0.0)):
+            values = base + level + chance.normal(0, 0.8, 30)
+            finals[evaluator, "s", model] = list(map(float, values))
+    scores = grid(finals).scores
+    for level in (0.5, 0.95, 0.999):
+        _, pairs = order_tables(scores, replace(HOW, level=level))
+        assert pairs["p_holm"].tolist() == pytest.approx(holm(list(pairs["p"])))
+        assert pairs["apart"].tolist() == [p < 1 - level for p in pairs["p_holm"]]
+    assert sum(pairs["p"] < 0.05) > 0 and (pairs["p"] < pairs["p_holm"]).any()
+
+
+# --- ordinary runs, from logs made by hand ---
+
+
+def panel_log(
+    folder: Path,
+    model: str,
+    finals: Mapping[str, Sequence[float]],
+    judges: Sequence[str],
+    *,
+    name: str = "",
+    text: str = "the answer",
+    **spec: Any,
+) -> None:
+    """A log of a model: question -> a score of each judge; an epoch for each full set of these."""
+    samples = []
+    for question, given in finals.items():
+        for start in range(0, len(given), len(judges)):
+            panel = dict(zip(judges, given[start : start + len(judges)], strict=True))
+            score = judgement(sum(panel.values()) / len(panel), panel=dict(panel))
+            sample = answered(question, score, epoch=1 + start // len(judges), target=" reference ")
+            sample.output = ModelOutput.from_content(model, text)
+            samples.append(sample)
+    described = {"roles": {"grader": list(judges)}, "eval_id": name or model, **spec}
+    write_judged(folder / f"{name or model[2:]}.eval", *samples, model=model, **described)
+
+
+def test_panels_of_several_runs_by_hand(tmp_path: Path) -> None:
+    both = ("p/a", "p/x")
+    panel_log(tmp_path, "p/a", {"q0": [9, 7, 7, 5], "q1": [8, 8]}, both, created="2026-01-01")
+    panel_log(tmp_path, "p/b", {"q0": [5, 4], "q1": [3, 2]}, both, created="2026-01-02")
+    [found] = read_judged_runs(read_answers([str(tmp_path)]))
+    assert found.scores.axes == (["p/a", "p/x"], [""], ["p/a", "p/b"])
+    assert found.scores.values[:, :, 0].tolist() == [
+        [[8, 5], [6, 4]],  # q0 by the judges a and x, of the models a and b
+        [[8, 3], [8, 2]],
+    ]
+    assert (found.others, found.copies, found.scores.clusters) == ({}, {}, None)
+    assert found.judge_is_tested
+    assert {Path(log).name for log in found.logs} == {"a.eval", "b.eval"}
+
+
+@pytest.mark.parametrize(
+    ("judges", "is_tested"),
+    [(("p/a", "p/x"), True), (("p/y", "p/x"), False), (("p/a",), False)],
+)
+def test_self_preference_needs_a_tested_judge_and_another_one(
+    tmp_path: Path, judges: Sequence[str], is_tested: bool
+) -> None:
+    panel_log(tmp_path, "p/a", {"q0": [9.0] * len(judges)}, judges)
+    [found] = read_judged_runs(read_answers([str(tmp_path)]))
+    assert found.judge_is_tested == is_tested
+
+
+def test_the_run_with_most_judges_counts_and_the_last_of_equal_ones(tmp_path: Path) -> None:
+    # Three answers to one question: judged by one judge, by two, and by two later.
+    panel_log(tmp_path, "p/a", {"q0": [1]}, ("p/x",), name="one", created="2026-01-03")
+    panel_log(tmp_path, "p/a", {"q0": [2, 2]}, ("p/x", "p/y"), name="two", created="2026-01-01")
+    panel_log(tmp_path, "p/a", {"q0": [3, 3]}, ("p/x", "p/z"), name="three", created="2026-01-02")
+    [found] = read_judged_runs(read_answers([str(tmp_path)]))
+    assert found.scores.values.flatten().tolist() == [3, 3]
+    assert set(found.scores.evaluators) == {"p/x", "p/z"}
+    assert {model: sorted(logs) for model, logs in found.others.items()} == {
+        "p/a": ["one.eval", "two.eval"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("references", "text", "copies"),
+    [
+        ("p/a (made)", "reference", {"p/a": (3, 3)}),
+        ("p/a (made)", "another", {}),
+        ("p/a-large (made)", "reference", {}),
+        ("", "reference", {}),
+    ],
+)
+def test_copies_are_answers_of_the_model_that_made_the_references(
+    tmp_path: Path, references: str, text: str, copies: dict[str, tuple[int, int]]
+) -> None:
+    finals = {"q0": [9, 7, 7, 5], "q1": [8, 8]}  # three answers by two judges
+    about = {"references": references}
+    panel_log(tmp_path, "p/a", finals, ("p/a", "p/x"), text=text, metadata=about)
+    panel_log(tmp_path, "p/b", finals, ("p/a", "p/x"), text=text, metadata=about)
+    [found] = read_judged_runs(read_answers([str(tmp_path)]))
+    assert found.copies == copies
+    [own] = [place for place, name in enumerate(found.scores.models) if name == "p/a"]
+    assert np.isnan(found.scores.values[..., own]).all() == bool(copies)
+    assert not np.isnan(found.scores.values[..., 1 - own]).any()
 
 
 # --- the report ---
