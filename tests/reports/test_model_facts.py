@@ -4,6 +4,8 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,11 @@ import pandas as pd
 import pytest
 
 from tests.reports.answer_rows import answers, ranking_of, row, rows
-from urs_inspect.reports.numbers._leaderboard import Ranking, noise_of
+from urs_inspect.reports.numbers._answers import Run
+from urs_inspect.reports.numbers._human_data import HumanRating, HumanRatings
+from urs_inspect.reports.numbers._leaderboard import Ranking, means_frame, noise_of
+from urs_inspect.reports.numbers._traffic import TrafficMix
+from urs_inspect.rubrics import Rubric
 from urs_inspect.stats import interval_alpha
 from urs_inspect.stats._variance_components import (
     VarianceComponents,
@@ -346,3 +352,150 @@ def test_of_a_panel_that_gave_nothing_at_all_no_judge_is_silent() -> None:
     table = rows("a", dict.fromkeys(ONE, NAN), judges="p/one, p/two", judge_finals=nothing)
     found = about(ranking_of(answers(table), rounds=20))
     assert (found["silent_judges"], found["clusters"]) == ((), 0)
+
+
+# --- what a ranking is made of ---
+
+
+def test_the_share_without_a_judge_is_shown_of_judges_that_failed_on_any_model() -> None:
+    given: Rows = []
+    for model in "ab":
+        for number in range(4):
+            finals = {"p/one": 5.0, "p/two": NAN if (model, number) == ("a", 0) else 6.0}
+            others = {"judges": ", ".join(PANEL), "judge_finals": finals}
+            given.append(row(model, f"leisure-en-{number}", 5.0, **others))
+    models = ranking_of(answers(given), rounds=20).models
+    assert [name for name in models if name.startswith("without/")] == ["without/p/two"]
+    assert models["without/p/two"].to_dict() == {"a": 0.25, "b": 0}
+
+
+@pytest.mark.parametrize(("questions", "has_bounds"), [(12, True), (5, False)])
+def test_length_and_score_are_correlated_in_so_many_rounds(
+    questions: int, has_bounds: bool
+) -> None:
+    generator = np.random.default_rng(0)
+    given = [
+        row("a", f"leisure-en-{n:02}", float(generator.integers(1, 11)), answer_length=10.0 + n)
+        for n in range(questions)
+    ]
+    for rounds, wanted in ((100, 100), (3000, 1000)):
+        ranking = ranking_of(answers(given), rounds=rounds, level=0.9)
+        rho = ranking.models.loc["a", "length_correlation"]
+        assert (rho.rounds, rho.level, rho.clusters) == (wanted, 0.9, questions)
+        assert math.isnan(rho.low) != has_bounds
+
+
+@pytest.mark.parametrize(
+    ("languages", "tested"),
+    [
+        (("en",), ["all", "Factual QA", "Leisure", "en"]),
+        (
+            ("en", "zh"),
+            [
+                *("all", "Factual QA", "Leisure", "en", "zh"),
+                *("Factual QA/en", "Factual QA/zh", "Leisure/en", "Leisure/zh"),
+            ],
+        ),
+    ],
+)
+def test_cells_are_tested_where_there_are_several_languages(
+    languages: Sequence[str], tested: Sequence[str]
+) -> None:
+    names = [f"{one}-{code}-1" for one in ("factual_qa", "leisure") for code in languages]
+    given = rows("a", dict.fromkeys(names, 5.0)) + rows("b", dict.fromkeys(names, 4.0))
+    ranking = ranking_of(answers(given), rounds=20)
+    assert set(ranking.comparisons) == set(tested)
+    assert {"Leisure/en", "Factual QA/en"} <= set(ranking.means)
+    kinds = means_frame(ranking, 0)
+    cells = kinds[kinds["kind"] == "intent and language"]
+    assert (cells["beside_best"] != "").all() == (len(languages) > 1)
+
+
+def test_all_means_with_their_kinds_by_hand() -> None:
+    names = {"leisure-en-1": 8.0, "api-zh-2": 6.0, "solve_professional_problem-zh-3": 4.0}
+    less = {name: final - 1 for name, final in names.items()}
+    found = ranking_of(
+        answers(rows("a", names, country="Peru"), rows("b", less, country="Peru")), rounds=20
+    )
+    table = means_frame(found, 3)
+    wanted = {
+        ("all", "all"): 6.0,
+        ("intent", "Solve Problem"): 5.0,
+        ("intent", "Leisure"): 8.0,
+        ("part", "Solve Problem: api"): 6.0,
+        ("part", "Solve Problem: solve_professional_problem"): 4.0,
+        ("language", "en"): 8.0,
+        ("language", "zh"): 5.0,
+        ("intent and language", "Leisure/en"): 8.0,
+        ("intent and language", "Solve Problem/zh"): 5.0,
+        ("country", "Peru"): 6.0,
+        ("criterion", "clarity"): 6.0,
+    }
+    assert len(table) == 2 * len(wanted) and set(table["block"]) == {3}
+    for one in table.to_dict("records"):
+        shift = {"a": 0, "b": 1}[one["model"]]
+        assert one["mean"].value == pytest.approx(wanted[one["kind"], one["column"]] - shift)
+        is_tested = one["kind"] in ("all", "intent", "language", "intent and language")
+        beside = ("best", "not distinguishable")[shift] if is_tested else ""
+        assert one["beside_best"] == beside
+        facts = [one[name] for name in ("rank_from", "rank_to", "mean_scored", "unscored_share")]
+        if one["kind"] == "all":
+            assert facts == [1, 2, 6.0 - shift, 0]
+        else:
+            assert facts == [None] * 4
+
+
+def test_titles_are_those_of_the_rubric_of_the_log_or_of_the_id(rubric: Rubric) -> None:
+    given = rows("a", {"api-en-1": 5.0, "solve_professional_problem-zh-2": 5.0})
+    given += [row("a", "q-fr", 5.0, intent="my_own", group="Mine", language="fr")]
+    given += [row("a", "q-xx", 5.0, intent="my_own", group="Mine", language="xx")]
+    for one in given:
+        one["criterion/my_criterion"] = 5.0
+    run = Run("a.eval", "a", (), "", "", "", "", "", "", 4, languages={"fr": "Français", "en": "E"})
+    titles = ranking_of(replace(answers(given), runs=(run,)), rounds=20).titles
+    names = {intent: rubric.intents[intent].text["en"].name for intent in ("api",)}
+    assert titles["api"] == names["api"]
+    assert titles["Solve Problem: api"] == f"Solve Problem: {names['api']}"
+    assert (titles["my_own"], titles["Mine"]) == ("My own", "Mine")
+    assert [titles[code] for code in ("en", "zh", "fr", "xx")] == [
+        "English",
+        "Chinese",
+        "Français",
+        "xx",
+    ]
+    assert titles["criterion/clarity"] == rubric.criteria["clarity"]["en"].name
+    assert titles["criterion/my_criterion"] == "My criterion"
+
+
+def priced(**options: Any) -> Ranking:
+    """Two models before a judge that pays for length beyond what people say."""
+    given: Rows = []
+    ratings = []
+    for number in range(24):
+        for model, doublings in (("a", 1), ("b", 0)):
+            more = number % 3
+            name = f"leisure-{('en', 'zh')[number % 2]}-{number:02}"
+            score = 4.0 + doublings + more
+            given.append(row(model, name, score, answer_length=100.0 * 2 ** (doublings + more)))
+            ratings.append(HumanRating(name, model, None, "ann", 4.0 + number % 2, "line"))
+    human = HumanRatings(Path("people.csv"), (1.0, 10.0), tuple(ratings), 0)
+    return ranking_of(answers(given), rounds=50, human=human, **options)
+
+
+def test_what_people_show_of_the_price_of_length_is_taken_from_leads() -> None:
+    ranking = priced()
+    assert ranking.people_slope is not None
+    assert ranking.people_slope.value == pytest.approx(1, abs=0.1)
+    [lead] = ranking.leads_by_length
+    assert (lead.lead, lead.doublings) == pytest.approx((1, 1)) and lead.without is not None
+    assert lead.without.value == pytest.approx(1 - ranking.people_slope.value)
+
+
+def test_under_a_mix_no_lead_is_corrected_for_length() -> None:
+    mix = TrafficMix("mix.yaml", {"languages": {"en": 0.25, "zh": 0.75}})
+    ranking = priced(traffic=mix)
+    assert ranking.people_slope is not None
+    assert [lead.without for lead in ranking.leads_by_length] == [None]
+    assert ranking.traffic is not None
+    # 12 questions with a weight of 1 and 12 with one of 3: (12 + 36)^2 / (12 + 108)
+    assert ranking.traffic.effective_questions == pytest.approx(48**2 / 120)

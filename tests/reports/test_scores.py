@@ -238,12 +238,13 @@ def test_columns_by_hand(rubric: Rubric) -> None:
         ("leisure", "Leisure", "zh", ""),
         ("alpha", "Alpha", "de", "Chile"),
         ("factual_qa", "Factual QA", "en", "Peru"),
+        *((name.lower(), name, "en", "") for name in ("Mu", "Beta", "Rho", "Kappa")),
     ]
     facts = pd.DataFrame(kinds, columns=["intent", "group", "language", "country"])
     found = columns_of(facts, rubric)
     known = [intent.group for intent in rubric.intents.values()]
     there = [g for g in dict.fromkeys(known) if g in {"Solve Problem", "Leisure", "Factual QA"}]
-    assert found.groups == (*there, "Alpha", "Zeta")
+    assert found.groups == (*there, "Alpha", "Beta", "Kappa", "Mu", "Rho", "Zeta")
     codes = [code for code in rubric.languages if code in ("en", "zh")]
     assert found.languages == (*codes, "de", "fr")
     parts = [name for name in rubric.intents if name in ("api", "solve_professional_problem")]
@@ -252,11 +253,11 @@ def test_columns_by_hand(rubric: Rubric) -> None:
     # A country that is called like a language
     assert found.countries == ("Peru", "Chile", "en (country)")
     places = {
-        ALL: list(range(7)),
+        ALL: list(range(11)),
         "Leisure": [2, 4],
         "Solve Problem": [1, 3],
         "Solve Problem: api": [1],
-        "en": [2, 3, 6],
+        "en": [2, 3, 6, 7, 8, 9, 10],
         "en (country)": [3],
         "Solve Problem/en": [3],
         "Peru": [0, 2, 6],
@@ -285,14 +286,15 @@ def test_half_of_the_scores_of_the_model_with_most_make_a_rank(
 
 
 def test_models_stand_by_mean_then_by_name_and_those_without_a_rank_last() -> None:
-    third = 1 / 3
+    rounded = 0.1 + 0.2  # a little above 0.3
     finals = np.array(
         [
-            [9.0, 5.0, third + third + third, 1.0, 7.0],
-            [NAN, 5.0, 1.0, 1.0, 7.0],
-            [NAN, 5.0, 1.0, 1.0, 7.0 + 1e-13],
+            [9.0, 5.0, 1 + rounded, 1.3, 7.0],
+            [NAN, 5.0, 1 + rounded, 1.3, 7.0],
+            [NAN, 5.0, 1 + rounded, 1.3, 7.0 + 1e-13],
         ]
     )
+    assert finals[0, 2] > finals[0, 3]
     table = replace(table_of(finals), models=("z", "c", "b", "a", "d"))
     ordered = order_models(table)
     # `a` and `b` are equal but for rounding; `z` is not ranked, whatever its score.
