@@ -5,25 +5,53 @@ import math
 import shlex
 import shutil
 import subprocess
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalMetric, EvalResults, EvalScore, read_eval_log, write_eval_log
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalLog,
+    EvalMetric,
+    EvalResults,
+    EvalScore,
+    EvalSpec,
+    read_eval_log,
+    write_eval_log,
+)
+from inspect_ai.model import ModelConfig
 from inspect_ai.scorer import Score
 
 from tests.cli.conftest import Run, run  # noqa: F401
+from tests.reports.answer_rows import answers, row, rows
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from tests.tasks.commands import succeed
 from tests.telling import tells
 from urs_inspect import urs
 from urs_inspect.comparison._samples import read_sample_scores
+from urs_inspect.reports.numbers._answers import Run as AnsweredRun
 from urs_inspect.reports.numbers._answers import read_answers
+from urs_inspect.reports.numbers._conditions import conditions_of
 from urs_inspect.reports.numbers._human_data import read_human_ratings
-from urs_inspect.reports.numbers._judge_checks import _CHECKS, JUDGE_TASKS, JudgeFact
+from urs_inspect.reports.numbers._judge_checks import (
+    _CHECKS,
+    JUDGE_TASKS,
+    JudgeFact,
+    Labelled,
+    _judges_of,
+    _keys,
+    _repeats,
+    _same_prompts,
+    judge_checks,
+    read_largest_twins,
+)
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, make_leaderboard
+from urs_inspect.reports.numbers._twins import KindShift
 from urs_inspect.reports.words._judge_checks import (
     CHECKS,
     failed_sentence,
@@ -33,6 +61,7 @@ from urs_inspect.reports.words._judge_checks import (
     source_text,
 )
 from urs_inspect.reports.words._leaderboard import report_leaderboard
+from urs_inspect.stats import Estimate, Resampling
 
 PEOPLE, LABELS, REPEATS, KNOWN, TWINS, _, FLAWS, ITSELF, _, KEYS = _CHECKS
 PROBE = {"constant": 2.5, "empty": 1.0, "reference": 8.0, "injection": 6.0}
@@ -483,3 +512,268 @@ def test_a_judge_that_leaves_out_the_key_fails_a_check(
     ).chosen
     assert f"Replies of {JUDGE}: 50; of these unkeyed {2 * unkeyed}," in chosen
     assert (tells(chosen, "out the key")) == (verdict == "FAILED")
+
+
+# --- verdicts, and which logs are about which answers ---
+
+
+def checked(check: Any, value: float, low: float = math.nan, **facts: Any) -> JudgeFact:
+    result = Estimate(value, low, value + (value - low), 20, 20)
+    return JudgeFact(check, JUDGE, result, **facts)
+
+
+def kind_of(effect: Any, low: float, high: float) -> KindShift:
+    shift = Estimate((low + high) / 2, low, high, 20, 20)
+    return KindShift("k", "K", effect, shift, gained=0.5, smallest=0.3, small=0.25)
+
+
+@pytest.mark.parametrize(
+    ("fact", "verdict"),
+    [
+        (JudgeFact("people", JUDGE, command="inspect eval"), "not checked"),
+        (JudgeFact("itself", JUDGE), "does not apply"),
+        (checked("labels", math.nan, baseline=0.5), "unknown"),
+        (checked("repeats", 3.0), "without limit"),
+        (checked("labels", 0.7, 0.51, baseline=0.5), "passed"),
+        (checked("labels", 0.7, 0.5, baseline=0.5), "unclear"),
+        (checked("labels", 0.7, 0.3, baseline=0.5), "unclear"),
+        (checked("labels", 0.5, 0.3, baseline=0.5), "failed"),
+        (checked("labels", 0.4, 0.3, baseline=0.5), "failed"),
+        (checked("labels", 0.7, baseline=0.5), "unclear"),
+        (checked("people", 0.1, 0.01, baseline=0.0), "passed"),
+        (checked("itself", 1.0, 0.1, baseline=0.0), "failed"),
+        (checked("itself", 1.0, 0.0, baseline=0.0), "passed"),
+        (checked("itself", -1.0, -2.0, baseline=0.0), "passed"),
+        (checked("itself", 1.0, baseline=0.0), "unclear"),
+        (checked("keys", 0.05, baseline=0.05), "passed"),
+        (checked("keys", 0.051, baseline=0.05), "failed"),
+        (checked("null answers", 4.0, baseline=4.0, lowest=1.0), "passed"),
+        (checked("null answers", 4.1, baseline=4.0, lowest=1.0), "failed"),
+        (checked("null answers", 7.0, baseline=9.0, lowest=7.0), "passed"),
+        (checked("null answers", 6.9, baseline=9.0, lowest=7.0), "failed"),
+        (checked("padded", 1.0, 0.5, twins=kind_of("nothing", 0.5, 1.5)), "failed"),
+        (checked("additions", 0.0, -0.1, twins=kind_of("nothing", -0.1, 0.1)), "passed"),
+        (checked("additions", -1.0, -2.0, twins=kind_of("nothing", -2.0, -0.5)), "passed"),
+        (checked("additions", 0.0, -1.0, twins=kind_of("nothing", -1.0, 1.0)), "unclear"),
+        (checked("flaws", -1.0, -2.0, twins=kind_of("flaw", -2.0, -0.5)), "passed"),
+        (checked("flaws", 0.0, -0.1, twins=kind_of("flaw", -0.1, 0.1)), "failed"),
+        (checked("flaws", 0.0, math.nan, twins=kind_of("flaw", math.nan, math.nan)), "unclear"),
+    ],
+)
+def test_the_verdict_on_a_fact(fact: JudgeFact, verdict: str) -> None:
+    assert fact.verdict == verdict
+
+
+def header(task: str, **spec: Any) -> EvalLog:
+    """The header of a log, with the rubric of `write_judged` by default."""
+    facts = {"rubric": "urs 1", "rubric_sha256": "b" * 64, **spec.pop("metadata", {})}
+    given = {"model": JUDGE, "dataset": EvalDataset(), "config": EvalConfig(), **spec}
+    evaluated = EvalSpec(created="2026-01-01T00:00:00+00:00", task=task, metadata=facts, **given)
+    return EvalLog(eval=evaluated, location=f"{task}.eval")
+
+
+GRADERS = {"grader": [ModelConfig(model="p/x"), ModelConfig(model="p/y")]}
+
+
+@pytest.mark.parametrize(
+    ("log", "judges"),
+    [
+        (header("urs_inspect/md_eval"), [{JUDGE}]),
+        (header("urs_inspect/md_eval", task_args={"judge": "model"}), [{JUDGE}]),
+        (header("urs_inspect/md_eval", task_args={"judge": "samer"}), []),
+        (header("urs_inspect/urs_probe"), [{JUDGE}]),
+        (header("urs_inspect/urs_probe", model_roles=GRADERS), [{"p/x", "p/y"}]),
+        (header("urs_inspect/judge_twins", model_roles=GRADERS), [{"p/x", "p/y"}]),
+        (header("urs_inspect/md_eval", model_roles=GRADERS), [{JUDGE}]),
+        (
+            header("urs_inspect/urs_crossval", metadata={"evaluators": ["p/x", "p/y"]}),
+            [{"p/x"}, {"p/y"}],
+        ),
+        (header("urs_inspect/urs_crossval"), []),
+    ],
+)
+def test_the_judges_that_a_log_is_about(log: EvalLog, judges: list[set[str]]) -> None:
+    assert _judges_of(log) == judges
+
+
+@pytest.mark.parametrize(
+    ("spec", "same"),
+    [
+        ({}, {"a", "b"}),
+        ({"metadata": {"rubric": "urs 2"}}, set()),
+        ({"metadata": {"rubric_sha256": "c"}}, set()),
+        ({"task_args": {"judge_language": "en"}}, {"a"}),
+        ({"task_args": {"judge_language": "zh"}}, {"b"}),
+        ({"metadata": {"judge_language": "en"}}, {"a"}),
+        ({"task_args": {"judge_language": "zh"}, "metadata": {"judge_language": "en"}}, {"b"}),
+    ],
+)
+def test_answers_judged_with_the_prompts_of_a_log(spec: dict[str, Any], same: set[str]) -> None:
+    english = {f"leisure-en-{number}": 5.0 for number in range(2)}
+    chinese = {f"leisure-zh-{number}": 5.0 for number in range(2)}
+    unasked = {"prompt_sha256": "", "rubric": "", "judge_language": "", "judges": ""}
+    table = [
+        *rows("m", english, log="a"),
+        *rows("m", {"leisure-en-8": 1.0}, log="a", **unasked),
+        *rows("m", chinese, log="b"),
+        *rows("m", {"leisure-en-9": 1.0}, log="nobody judged", **unasked),
+    ]
+    ids = ("a", "b", "nobody judged")
+    runs = tuple(AnsweredRun(log, "m", (), "", "", "", "b" * 64, "", "", 2) for log in ids)
+    found = replace(answers(table), runs=runs)
+    assert _same_prompts(found, header("urs_inspect/urs_probe", **spec)) == same
+
+
+def test_of_two_equally_large_logs_of_one_benchmark_the_last_counts(tmp_path: Path) -> None:
+    write_urs(tmp_path, "p/a")
+    for name, samples, value in (("1", 40, 0.6), ("2", 40, 0.7), ("3", 30, 0.9)):
+        rows_of_log = {**PAIRS, "overall accuracy_all": value}
+        created = f"2026-01-0{name}T00:00:00+00:00"
+        write_task(
+            tmp_path / f"{name}.eval", "md_eval", rows_of_log, samples=samples, created=created
+        )
+    assert results(board_of(tmp_path), PEOPLE) == {"2.eval": (0.7, 40)}
+    # Another benchmark, rubric or language of prompts is another check.
+    about: dict[str, Any] = {"metadata": {"dataset_sha256": "other"}}
+    write_task(tmp_path / "4.eval", "md_eval", PAIRS, samples=8, **about)
+    assert set(results(board_of(tmp_path), PEOPLE)) == {"2.eval", "4.eval"}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "labels", "check"),
+    [
+        ("md_eval", "GPT-4o, verified by people", LABELS),
+        ("mt_bench_people", "people", PEOPLE),
+        ("mt_bench", "GPT-4", "GPT-4"),
+        ("my.jsonl", "", PEOPLE),
+    ],
+)
+def test_a_benchmark_is_a_check_by_those_who_made_its_labels(
+    tmp_path: Path, dataset: str, labels: str, check: str
+) -> None:
+    write_urs(tmp_path, "p/a")
+    metrics = {**PAIRS, "longest": 0.3}
+    write_task(tmp_path / "a.eval", "judge_pairwise", metrics, metadata={"dataset": dataset})
+    [fact] = [fact for fact in facts_of(board_of(tmp_path)) if fact.labelled]
+    assert fact.check == check
+    assert fact.labelled == Labelled("accuracy", dataset, labels, 0.3)
+    assert fact.result is not None and fact.rubric == "urs 1"
+    # Guessing is right half of the time, and the longer answer less often.
+    assert (fact.baseline, fact.result.low, fact.result.high) == (0.5, 0.6, 0.8)
+    assert (fact.result.value, fact.result.n) == (0.7, 40)
+
+
+def test_a_log_without_metadata_is_about_no_known_prompts(tmp_path: Path) -> None:
+    write_urs(tmp_path, "p/a")
+    write_task(tmp_path / "rated.eval", "judge_rating", {"pearson": 0.8, "low": 0.7, "high": 0.9})
+    log = read_eval_log(str(tmp_path / "rated.eval"))
+    log.eval.metadata = None
+    write_eval_log(log, str(tmp_path / "rated.eval"))
+    [fact] = [fact for fact in facts_of(board_of(tmp_path)) if fact.labelled]
+    assert (fact.other_prompts, fact.rubric, fact.baseline) == (True, "", 0.0)
+    assert fact.labelled is not None and math.isnan(fact.labelled.longest)
+
+
+def test_the_first_judgement_of_a_log_is_that_of_its_header(tmp_path: Path) -> None:
+    write_urs(tmp_path, "p/a")
+    write_task(tmp_path / "pairs.eval", "md_eval", PAIRS)
+    log = read_eval_log(str(tmp_path / "pairs.eval"))
+    assert log.results is not None
+    [first] = log.results.scores
+    metrics = {name: EvalMetric(name=name, value=0.1) for name in PAIRS}
+    log.results.scores = [first, first.model_copy(update={"metrics": metrics})]
+    write_eval_log(log, str(tmp_path / "pairs.eval"))
+    assert results(board_of(tmp_path), PEOPLE) == {"pairs.eval": (0.7, 40)}
+
+
+def twins_header(location: str, samples: int, *, padded: bool, **spec: Any) -> EvalLog:
+    log = header("urs_inspect/judge_twins", **spec)
+    metrics = {"per doubling": EvalMetric(name="per doubling", value=1.0)} if padded else {}
+    score = EvalScore(name="s", scorer="s", metrics=metrics)
+    log.results = EvalResults(total_samples=samples, completed_samples=samples, scores=[score])
+    return log.model_copy(update={"location": location})
+
+
+@pytest.mark.parametrize(
+    ("logs", "first"),
+    [
+        ([("small", 10, True), ("large", 20, True), ("unpadded", 90, False)], "large"),
+        ([("small", 10, False), ("large", 20, False)], "large"),
+        ([("padded", 10, True), ("unpadded", 20, False)], "padded"),
+    ],
+)
+def test_the_largest_log_of_twins_counts_and_padded_ones_come_first(
+    logs: list[tuple[str, int, bool]], first: str
+) -> None:
+    headers = [twins_header(name, samples, padded=padded) for name, samples, padded in logs]
+    headers += [
+        twins_header("other judge", 99, padded=True, model="p/other"),
+        twins_header("other prompts", 99, padded=True, metadata={"rubric": "urs 2"}),
+        header("urs_inspect/urs_probe"),
+    ]
+    answered_run = AnsweredRun("a", "m", (), "", "", "", "b" * 64, "", "", 2)
+    one = answers(rows("m", {"leisure-en-1": 5.0}, log="a"))
+    found = replace(one, runs=(answered_run,), judge_logs=tuple(headers))
+    skipped: list[str] = []
+    # None of these files exists, so that each is tried in turn.
+    assert read_largest_twins(found, [JUDGE], ["a"], skipped) is None
+    assert len(skipped) == len(logs) and skipped[0].startswith(first)
+    assert read_largest_twins(found, [JUDGE], ["another log"], skipped) is None
+    assert read_largest_twins(found, [JUDGE, "p/other"], ["a"], skipped) is None
+    assert len(skipped) == len(logs)
+
+
+def test_repeats_and_keys_by_hand() -> None:
+    panel = "p/x, p/y"
+    counts = [
+        {"p/x": {"replies": 1, "unkeyed": 1}, "p/y": {"replies": 1, "asked_again": 1}},
+        {"p/x": {"replies": 2, "near_key": 1}},
+        {},
+    ]
+    again: list[tuple[float, ...]] = [(4.0, 6.0), (), (9.0,)]
+    table = pd.DataFrame(
+        [
+            row("m", f"leisure-en-{n}", 5.0, judges=panel, reply_counts=c, earlier_finals=e)
+            for n, (c, e) in enumerate(zip(counts, again, strict=True))
+        ]
+    )
+    [repeats] = _repeats(table, panel)
+    assert (repeats.judge, repeats.check) == (panel, "repeats")
+    # deviations 0, -1, 1 with two degrees of freedom; -2 and 2 with one
+    assert repeats.result is not None and repeats.result.n == 2
+    assert repeats.result.value == pytest.approx(math.sqrt((2 + 8) / 3))
+    [keys] = _keys(table, ["p/x", "p/y", "p/z"])
+    assert (keys.judge, keys.baseline) == ("p/x", 0.05) and keys.result is not None
+    assert (keys.result.value, keys.result.n) == (pytest.approx(1 / 3), 3)
+    assert keys.replies == {"replies": 3, "unkeyed": 1, "near_key": 1}
+
+
+def test_checks_stand_in_their_order_with_those_of_other_prompts_last() -> None:
+    table = pd.DataFrame(rows("p/a", {"leisure-en-1": 5.0}, log="here"))
+    conditions = conditions_of(table)
+
+    def fact(check: Any, judge: str = JUDGE, **others: Any) -> JudgeFact:
+        return JudgeFact(check, judge, Estimate(1, 0, 2, 9, 9), **others)
+
+    here, elsewhere = frozenset({"here", "there"}), frozenset({"there"})
+    facts = [
+        fact("labels", files=("1",), logs=elsewhere),
+        fact("labels", files=("2",), logs=here),
+        fact("people", files=("3",), logs=here),
+        fact("people", "p/other", files=("4",), logs=here),
+        fact("itself", logs=here),  # of the ranking's logs, but the judge is none of the models
+    ]
+    checks = judge_checks(conditions, table, None, facts, Resampling(20, 0.95, 0), {})
+    shown = [(one.check, one.files, one.other_prompts) for one in checks if one.result]
+    assert shown == [
+        ("people", ("3",), False),
+        ("labels", ("2",), False),
+        ("labels", ("1",), True),
+    ]
+    missing = {one.check: bool(one.command) for one in checks if not one.result}
+    assert missing == {"repeats": True, "null answers": True, "padded": True, "itself": False}
+    nobody = replace(conditions, judges=())
+    assert judge_checks(nobody, table, None, facts, Resampling(20, 0.95, 0), {}) == ()
+    own = pd.DataFrame(rows(JUDGE, {"leisure-en-1": 5.0}, log="here"))
+    checks = judge_checks(conditions, own, None, facts, Resampling(20, 0.95, 0), {})
+    assert [one.result is not None for one in checks if one.check == "itself"] == [True]

@@ -31,7 +31,7 @@ from urs_inspect.reports.numbers._scores import (
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
 from urs_inspect.rubrics import Rubric
-from urs_inspect.stats import Estimate, MeanDifference
+from urs_inspect.stats import Estimate, MeanDifference, holm
 from urs_inspect.stats._bootstrap import Floats, Resampling
 from urs_inspect.stats._power import questions_needed, smallest_difference
 
@@ -289,9 +289,9 @@ def test_models_stand_by_mean_then_by_name_and_those_without_a_rank_last() -> No
     rounded = 0.1 + 0.2  # a little above 0.3
     finals = np.array(
         [
-            [9.0, 5.0, 1 + rounded, 1.3, 7.0],
-            [NAN, 5.0, 1 + rounded, 1.3, 7.0],
-            [NAN, 5.0, 1 + rounded, 1.3, 7.0 + 1e-13],
+            [9.0, 5.0, rounded, 0.3, 7.0],
+            [NAN, 5.0, rounded, 0.3, 7.0],
+            [NAN, 5.0, rounded, 0.3, 7.0 + 1e-13],
         ]
     )
     assert finals[0, 2] > finals[0, 3]
@@ -642,3 +642,24 @@ def test_two_intents_are_enough_to_leave_one_out_and_one_is_not() -> None:
     [lead] = ranking_of(answers_of(found, both)).without_intents
     assert (lead.intent, lead.clear) == ("Leisure", True)
     assert ranking_of(answers_of(found)).without_intents == ()
+
+
+def test_over_all_questions_every_pair_is_corrected_by_holm_and_nothing_else() -> None:
+    found = compared(noisy([0.5, 0.3, 0.0, -0.2], 30), ["x"] * 30, tested=[ALL, "x"])
+    pairs = found.comparisons[ALL]
+    assert len(pairs) == 6
+    assert [pair.p_holm for pair in pairs] == pytest.approx(holm([pair.p for pair in pairs]))
+    assert [pair.p_worst for pair in pairs] == [pair.p_holm for pair in pairs]
+    # three comparisons with the best of four, twice as the best was chosen by the data
+    best = found.comparisons["x"]
+    wanted = [min(1.0, 2 * p) for p in holm([pair.p for pair in best])]
+    assert [pair.p_holm for pair in best] == pytest.approx(wanted)
+
+
+def test_a_difference_lies_between_less_and_more_than_the_scale_is_wide() -> None:
+    finals = noisy([0.0, 0.0], 30, seed=1)
+    [pair] = compared(finals).comparisons[ALL]
+    assert pair.difference.low < 0 < pair.difference.high
+    extremes = np.tile([[1.0, 10.0], [10.0, 1.0]], (4, 1))
+    [pair] = compared(extremes).comparisons[ALL]
+    assert -9 <= pair.difference.low < 0 < pair.difference.high <= 9
