@@ -789,6 +789,26 @@ def test_of_grids_the_one_of_most_judged_cases_comes_first_whatever_their_epochs
     assert [found.scores.evaluators for found in grids_of([twice, other])] == [["f"], ["e"]]
 
 
+def test_models_stand_by_their_means_over_settings_each_with_one_weight() -> None:
+    # m: 4 in four cases of one setting and 10 in one of the other; n: 6 in all
+    finals: Finals = {
+        ("e", "s", "n"): [6, 6, 6, 6],
+        ("e", "s", "m"): [4, 4, 4, 4],
+        ("f", "s", "n"): [6, 6, 6, 6],
+        ("f", "s", "m"): [10, None, None, None],
+    }
+    assert grid(finals).scores.models == ["m", "n"]
+
+
+def test_there_are_rows_of_cells_that_a_log_has_alone() -> None:
+    one = grid_log({("e", "s", "m"): [5, 6]})
+    other = grid_log({("f", "s", "n"): [4, 4]}, log="two.eval")
+    [found] = grids_of([one, other])
+    table = mean_table(found, HOW)
+    assert table[["evaluator", "model"]].to_numpy().tolist() == [["e", "m"], ["f", "n"]]
+    assert table.index.tolist() == [0, 1] and set(table["unscored"]) == {0}
+
+
 def test_cells_that_a_later_log_has_as_well_are_counted_by_log() -> None:
     finals: Finals = {("e", "s", "m"): [5, 6], ("e", "s", "n"): [5, 6], ("f", "s", "m"): [1, 2]}
     one = grid_log(finals)

@@ -17,6 +17,7 @@ from urs_inspect.reports.numbers._comparison import (
     _welch,
     compare_table,
     verdict_of,
+    without_intents,
 )
 from urs_inspect.reports.numbers._scores import (
     ALL,
@@ -30,7 +31,7 @@ from urs_inspect.reports.numbers._scores import (
     with_shares,
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
-from urs_inspect.rubrics import Rubric
+from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.stats import Estimate, MeanDifference, holm
 from urs_inspect.stats._bootstrap import Floats, Resampling
 from urs_inspect.stats._power import questions_needed, smallest_difference
@@ -373,7 +374,7 @@ def difference(
     p_holm: float, p_worst: float, *, n: int = 10, significant: bool = False, level: float = 0.95
 ) -> MeanDifference:
     estimate = Estimate(1.0, 0.0, 2.0, n, n, level)
-    return MeanDifference(0, 1, estimate, p_holm, p_holm, p_worst, significant)
+    return MeanDifference(0, 1, estimate, p_holm / 4, p_holm, p_worst, significant)
 
 
 @pytest.mark.parametrize(
@@ -524,6 +525,10 @@ def test_what_could_have_been_found_and_how_many_questions_would_find_it() -> No
     assert found.detectable(pair) == pytest.approx(wanted)
     assert found.needed(pair, 0.5) == questions_needed(0.5, pair.error, 40, 20, tests=6)
     assert found.needed(pair, 0.5, "x") == questions_needed(0.5, pair.error, 40, 20, tests=6)
+    alone = replace(found, comparisons={**found.comparisons, "x": (pair,)})
+    assert alone.needed(pair, 0.5) == questions_needed(0.5, pair.error, 40, 20, tests=6)
+    assert alone.needed(pair, 0.5, "x") == questions_needed(0.5, pair.error, 40, 20, tests=1)
+    assert alone.needed(pair, 0.5) != alone.needed(pair, 0.5, "x")
     fewer = replace(found, models=found.models.iloc[:3], comparisons={ALL: (pair,), "x": (pair,)})
     assert found.needed(pair, 0.1) != fewer.needed(pair, 0.1)
     assert fewer.detectable(pair) == pytest.approx(smallest_difference(error, 20))
@@ -594,16 +599,17 @@ def test_a_lost_lead_in_numbers() -> None:
     base = generator.normal(5, 1, 45)
     better = base + 3.0 * inside + generator.normal(0, 0.5, 45)
     low = base - 4 + generator.normal(0, 0.5, 45)
-    ranking = by_intent({"p/a": better, "p/b": base, "p/c": low})
+    # `d` is like `c`: that these two do not differ is no lead of the first model
+    as_low = low + generator.normal(0, 0.5, 45)
+    ranking = by_intent({"p/a": better, "p/b": base, "p/c": low, "p/d": as_low})
+    assert ("p/a", "p/d") in ranking.leads
     assert ("p/a", "p/b") in ranking.leads and ("p/b", "p/c") in ranking.leads
     [lead] = ranking.without_intents
     difference_there = (better - base)[~inside]
     assert (lead.intent, lead.questions, lead.worse, lead.clear) == ("Leisure", 15, "p/b", True)
     assert lead.difference == pytest.approx(difference_there.mean())
-    names = [f"leisure-en-{place:02}" for place in range(30)]
-    rest = ranking_of(
-        answers_of({"p/a": better[~inside], "p/b": base[~inside], "p/c": low[~inside]}, names)
-    )
+    given = {"p/a": better, "p/b": base, "p/c": low, "p/d": as_low}
+    rest = ranking_of(answers_of({name: finals[~inside] for name, finals in given.items()}))
     [pair] = [one for one in rest.comparisons[ALL] if {one.first, one.second} == {"p/a", "p/b"}]
     assert lead.p == pytest.approx(pair.p_holm)
 
@@ -663,3 +669,46 @@ def test_a_difference_lies_between_less_and_more_than_the_scale_is_wide() -> Non
     extremes = np.tile([[1.0, 10.0], [10.0, 1.0]], (4, 1))
     [pair] = compared(extremes).comparisons[ALL]
     assert -9 <= pair.difference.low < 0 < pair.difference.high <= 9
+
+
+@pytest.mark.parametrize(("models", "questions", "testable"), [(2, 6, True), (2, 5, False)])
+def test_a_column_needs_enough_questions_for_its_comparisons(
+    models: int, questions: int, testable: bool
+) -> None:
+    groups = ["x"] * questions + ["y"] * 30
+    finals = noisy([0.0] * models, questions + 30)
+    found = compared(finals, groups, tested=[ALL, "x", "y"])
+    assert (found.best_in["x"].testable, bool(found.best_in["x"].marked)) == (testable,) * 2
+    # of three models three differences may be tested, for which six questions are too few
+    more = compared(noisy([0.0] * 3, questions + 30), groups, tested=[ALL, "x", "y"])
+    assert not more.best_in["x"].testable and more.best_in["y"].testable
+
+
+def test_questions_with_a_score_of_every_other_model_are_counted_by_model() -> None:
+    finals = np.full((10, 3), 5.0)
+    finals[0, 0] = finals[1:3, 1] = finals[2:6, 2] = NAN
+    missing = compared(finals).missing
+    assert missing.without == {"a": 5, "b": 5, "c": 7}
+    assert missing.scored == {"a": 9, "b": 8, "c": 6}
+
+
+def test_a_lead_is_clear_by_a_test_that_is_corrected_over_all_intents() -> None:
+    generator = np.random.default_rng(6)
+    groups = np.repeat(["x", "y", "z"], 10)
+    inside = groups == "x"
+    noise = generator.normal(0, 0.6, 30)
+    facts = pd.DataFrame({"intent": groups, "group": groups, "language": "en", "country": ""})
+    columns = columns_of(facts, load_rubric())
+    raw = []
+    for more in np.linspace(0.1, 1.0, 16):
+        differences = 0.25 + more * inside + noise
+        finals = np.column_stack([5 + differences, np.full(30, 5.0)])
+        ordered = order_models(table_of(finals, groups=list(groups)))
+        whole = compare_table(ordered, {ALL: np.arange(30)}, [ALL], HOW)
+        lost = without_intents(ordered, columns, whole, HOW)
+        p = stats.ttest_ind(differences[inside], differences[~inside], equal_var=False).pvalue
+        for lead in lost:
+            if lead.intent == "x":
+                assert lead.clear == (3 * p < 0.05)
+                raw.append(float(p))
+    assert min(raw) < 0.05 / 3 < max(raw) and any(0.05 / 3 < p < 0.05 for p in raw)
