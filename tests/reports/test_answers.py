@@ -2,22 +2,41 @@
 
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalConfig, EvalError, EvalLog, EvalResults, read_eval_log
+from inspect_ai.log import (
+    EvalConfig,
+    EvalError,
+    EvalLog,
+    EvalResults,
+    read_eval_log,
+    write_eval_log,
+)
 from inspect_ai.model import GenerateConfig, ModelConfig, ModelOutput
+from inspect_ai.scorer import Score
 
 from tests.reports.answer_rows import ranking_of, row
 from tests.reports.judged_logs import JUDGE, answered, judgement, tokens, unscored, write_judged
-from tests.telling import tells
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._scores import judgements, scored_answers
-from urs_inspect.reports.numbers._answers import answer_rows, read_answers, run_command
-from urs_inspect.reports.numbers._conditions import blocks_of
+from urs_inspect.reports.numbers._answers import (
+    JudgedLog,
+    _answer_digest,
+    _flags,
+    _references,
+    _shown,
+    answer_rows,
+    read_answers,
+    read_judged_log,
+    run_command,
+)
+from urs_inspect.reports.numbers._conditions import blocks_of, digest_of
 from urs_inspect.tasks import urs
 
 
@@ -524,3 +543,256 @@ def test_halves_of_characters_do_not_stop_a_table(tmp_path: Path) -> None:
     [row] = answer_rows(log, scored_answers(log, [half], judgements([half])))
     assert (row["question"], row["error"]) == ("x ?", "gone ?")
     pd.DataFrame([row]).to_json()
+
+
+# --- single facts of rows, logs and commands ---
+
+
+@pytest.mark.parametrize(
+    ("one", "length", "other", "other_length", "are_equal"),
+    [
+        ("the answer", 10, " the answer\n", 12, True),
+        ("the answer", 10, "The answer", 10, False),
+        ("x" * 1024, 1024, "x" * 1024, 1025, False),
+        ("x" * 1024, 2000, "x" * 1024, 2000, True),
+        ("x" * 1023, 1023, "x" * 1023, 1022, True),
+    ],
+)
+def test_equal_answers_have_one_digest(
+    one: str, length: float, other: str, other_length: float, are_equal: bool
+) -> None:
+    first = _answer_digest(Score(value=1.0, answer=one), length)
+    second = _answer_digest(Score(value=1.0, answer=other), other_length)
+    assert (first == second) == are_equal
+    assert len(first) == len(second) == 16
+
+
+def test_without_text_or_its_length_there_is_no_digest() -> None:
+    none = (Score(value=1.0), Score(value=1.0, answer=" \n"), None)
+    assert [_answer_digest(score, 5.0) for score in none] == ["", "", ""]
+    assert _answer_digest(Score(value=1.0, answer="x"), math.nan) == ""
+
+
+def test_rows_of_unusual_answers_by_hand(tmp_path: Path) -> None:
+    gone = EvalError(message="gone", traceback="", traceback_ansi="")
+    partial = judgement(
+        6.0,
+        outcome="partial_panel",
+        panel={"p/x": 6.0, "p/y": None},
+        structured=1,
+        self_judged=True,
+        judge_language="zh",
+        prompt_version="urs 2",
+        reply_counts={"p/x": {"replies": 1}},
+    )
+    empty = judgement(1.0, outcome="no_response", panel={}, judges_not_asked=["p/x", "p/y"])
+    bare = answered("bare")
+    bare.metadata = {}
+    log = write_judged(
+        tmp_path / "a.eval",
+        answered("partial", partial, epoch=2, metadata={"intent": "api"}),
+        answered("empty", empty),
+        answered("failed", judgement(7.0, panel={"p/x": 7.0, "p/y": 7.0}), error=gone),
+        bare,
+        roles={"grader": ["p/x", "p/y"]},
+    )
+    found = {row["question"]: row for row in rows(log)}
+    names = ("epoch", "final", "outcome", "judges", "structured", "self_judged", "error")
+    shown = {key: [repr(row[name]) for name in names] for key, row in found.items()}
+    assert shown == {
+        "partial": ["2", "6.0", "'partial_panel'", "'p/x, p/y'", "0.5", "True", "''"],
+        "empty": ["1", "1.0", "'no_response'", "'p/x, p/y'", "nan", "False", "''"],
+        "failed": ["1", "nan", "'error'", "'p/x, p/y'", "0.0", "False", "'gone'"],
+        "bare": ["1", "nan", "'not_judged'", "''", "nan", "False", "''"],
+    }
+    assert repr(found["partial"]["judge_finals"]) == "{'p/x': 6.0, 'p/y': nan}"
+    assert repr(found["empty"]["judge_finals"]) == "{'p/x': nan, 'p/y': nan}"
+    kinds = [found["partial"][name] for name in ("judge_language", "rubric", "reply_counts")]
+    assert kinds == ["zh", "urs 2", {"p/x": {"replies": 1}}]
+    assert [found["bare"][name] for name in ("intent", "group", "language", "country")] == [
+        "unknown",
+        "unknown",
+        "unknown",
+        "",
+    ]
+    assert (found["failed"]["criterion/clarity"], found["partial"]["criterion/clarity"]) == (
+        pytest.approx(math.nan, nan_ok=True),
+        6.0,
+    )
+    assert (found["bare"]["answer_length"], found["bare"]["cut_off"]) == (
+        pytest.approx(math.nan, nan_ok=True),
+        False,
+    )
+    assert (found["bare"]["earlier_finals"], found["bare"]["judge_temperatures"]) == ((), "")
+
+
+def test_earlier_judgements_count_with_the_same_language_and_temperature(tmp_path: Path) -> None:
+    def at(final: float, requested: float | None, sent: Any, **facts: Any) -> Score:
+        about = {"temperature_requested": requested, "temperature_sent": sent}
+        return judgement(final, judges=[{"judge": JUDGE, "final": final, **about}], **facts)
+
+    log = write_judged(
+        tmp_path / "a.eval",
+        answered("not sent", at(6.0, 0.0, None), at(8.0, 0.0, 0.0)),
+        answered("warmer", at(6.0, 0.5, 0.5), at(8.0, 0.0, 0.0)),
+        answered("default", at(6.0, None, None), at(8.0, 0.0, 0.0)),
+        answered("Chinese", at(6.0, 0.0, 0.0, judge_language="zh"), at(8.0, 0.0, 0.0)),
+        answered("two", at(5.0, 0.0, 0.0), at(6.0, 0.5, 0.5), at(7.0, 0.0, 0.0), at(8.0, 0.0, 0.0)),
+    )
+    found = {row["question"]: row for row in rows(log)}
+    assert {name: row["earlier_finals"] for name, row in found.items()} == {
+        "not sent": (6.0,),
+        "warmer": (),
+        "default": (),
+        "Chinese": (),
+        "two": (5.0, 7.0),
+    }
+    assert found["two"]["earlier_judge_finals"] == ({JUDGE: 5.0}, {JUDGE: 7.0})
+
+
+def test_prompts_of_a_minority_are_those_of_their_kind_of_case(tmp_path: Path) -> None:
+    kinds = [
+        ("en", "a", "en"),
+        ("en", "a", "en"),
+        ("en", "b", "en"),  # another prompt
+        ("zh", "b", "zh"),
+        ("zh", "b", "zh"),
+        ("zh", "b", "en"),  # the same in another language
+    ]
+    samples = [
+        answered(
+            f"q{place}",
+            judgement(5.0, prompt=prompt * 64, judge_language=judge_language),
+            metadata={"language": language},
+        )
+        for place, (language, prompt, judge_language) in enumerate(kinds)
+    ]
+    failed = answered("unjudged", metadata={"language": "en"})
+    read = read_answers([write_judged(tmp_path / "a.eval", *samples, failed)])
+    assert read.table["question"].tolist() == ["q0", "q1", "q3", "q4", "unjudged"]
+    assert read.left_out == (Telling("2 of 7 answers of a.eval"),)
+    assert read.table.index.tolist() == list(range(5))
+
+
+def test_of_panels_the_one_of_most_answers_counts_with_what_nobody_judged(tmp_path: Path) -> None:
+    judges = ["p/x", "p/y", "p/x", "p/z", "p/x"]
+    samples = [answered(f"q{n}", judgement(5.0, judge)) for n, judge in enumerate(judges)]
+    read = read_answers([write_judged(tmp_path / "a.eval", answered("none"), *samples)])
+    assert read.table["question"].tolist() == ["none", "q0", "q2", "q4"]
+    assert read.left_out == (Telling("2 of 6 answers of a.eval ... p/y, p/z ... p/x"),)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (None, ""),
+        ("", ""),
+        ("p/a (made)", "p/a (made)"),
+        ({"source": "p/a", "name": "file", "sha256": "0123456789"}, "p/a 01234567"),
+        ({"name": "file", "sha256": "0123456789"}, "file 01234567"),
+        ({"sha256": "0123456789"}, "01234567"),
+        ({"name": "file"}, "file"),
+    ],
+)
+def test_references_are_named_with_their_hash(given: Any, shown: str) -> None:
+    assert _references({"references": given}) == shown
+
+
+def test_columns_and_facts_of_a_log_by_hand(tmp_path: Path) -> None:
+    log = write_judged(
+        tmp_path / "a.eval",
+        answered("x", judgement(7.0, prompt="0" * 64)),
+        answered("y", judgement(7.0, prompt="0" * 64)),
+        metadata={"dataset": "mine", "dataset_sha256": "c" * 64, "rubric_sha256": "d" * 64},
+        task_version="3-B",
+        task_args_passed={"limit_to": ["a", "b"], "api_key": "hush"},
+        packages={"inspect_ai": "0.3.1"},
+    )
+    read = read_answers([log])
+    [run] = read.runs
+    assert (run.log, run.model, run.judges, run.samples) == ("a.eval", "p/model", (JUDGE,), 2)
+    assert (run.dataset_sha256, run.rubric_sha256) == ("c" * 64, "d" * 64)
+    assert (run.created, run.package) == ("2026-01-01T00:00:00+00:00", "0.3.1")
+    assert (run.options, run.languages) == ({"limit_to": "a,b"}, {})
+    assert run.prompts == digest_of({("leisure", "en"): f"en/{'0' * 64}"})
+    columns = ("log", "model", "base_model", "task", "dataset", "dataset_sha256", "task_version")
+    [values] = read.table[list(columns)].drop_duplicates().to_numpy().tolist()
+    assert values == [log, *["p/model"] * 2, "urs_inspect/urs", "mine", "c" * 64, "3-B"]
+    unnamed = write_judged(tmp_path / "b.eval", answered("x", judgement(7.0)))
+    found = read_eval_log(unnamed)
+    assert found.eval.metadata is not None
+    del found.eval.metadata["dataset"]
+    write_eval_log(found, unnamed)
+    assert set(read_answers([unnamed]).table["dataset"]) == {"d"}  # that of the harness
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("text", "text"),
+        ("https://me:hush@host/x", "https://host/x"),
+        ((10, 20), "10-20"),
+        ([1, "a", 2.5], "1,a,2.5"),
+        (["https://me:hush@host/x"], "https://host/x"),
+        ([[1], "a"], '[[1], "a"]'),
+        (True, "true"),
+        (None, "null"),
+        (0.5, "0.5"),
+        ({"name": "é", "token": "hush", "in": [{"password": "hush"}]}, '{"name": "é", "in": [{}]}'),
+    ],
+)
+def test_values_as_the_command_line_takes_them(value: Any, shown: str) -> None:
+    assert _shown(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"max_tokens": 5}, ["--max-tokens", "5"]),
+        ({"lenient": True}, ["--lenient"]),
+        ({"lenient": False, "limit": None}, []),
+        ({"limit": 0}, ["--limit", "0"]),
+        ({"headers": {"api_key": "hush"}}, []),
+        ({"headers": {"api_key": "hush", "x": 1}}, ["--headers", '{"x": 1}']),
+    ],
+)
+def test_flags_of_settings(values: dict[str, Any], words: list[str]) -> None:
+    assert _flags(values) == words
+
+
+@pytest.mark.parametrize(
+    ("other", "replaces"),
+    [
+        ({}, True),
+        ({"names": ("y", "z")}, True),
+        ({"names": ("z",)}, False),
+        ({"model": "p/other"}, False),
+        ({"solver": "own"}, False),
+        ({"model_generate_config": GenerateConfig(temperature=0.5)}, False),
+        ({"metadata": {"dataset_sha256": "c"}}, False),
+        ({"prompt": "f" * 64}, False),
+        ({"judge": "p/other"}, False),
+    ],
+)
+def test_what_a_later_log_replaces(tmp_path: Path, other: dict[str, Any], replaces: bool) -> None:
+    def read(name: str, names: Sequence[str] = ("x", "y"), **spec: Any) -> JudgedLog:
+        judge = spec.pop("judge", JUDGE)
+        prompt = spec.pop("prompt", "e" * 64)
+        samples = [answered(one, judgement(5.0, judge, prompt=prompt)) for one in names]
+        path = write_judged(tmp_path / name, *samples, **spec)
+        log = read_judged_log(read_eval_log(path, header_only=True), [])
+        assert log is not None
+        return log
+
+    first = read("a.eval")
+    second = read("b.eval", **other)
+    assert second.replaces(first) == first.replaces(second) == replaces
+
+
+def test_the_beginning_of_a_command(tmp_path: Path) -> None:
+    log = header(tmp_path, task_file="my/urs.py", config=EvalConfig(epochs=1, message_limit=4))
+    words = run_command(log, [JUDGE]).split()
+    assert words[:5] == ["inspect", "eval", "my/urs.py", "--model", "p/model"]
+    assert words[-2:] == ["--message-limit", "4"] and "--epochs" not in words
+    none = header(tmp_path, model="none/none")
+    assert "--model none " in run_command(none, [JUDGE])

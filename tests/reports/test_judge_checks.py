@@ -759,19 +759,24 @@ def test_checks_stand_in_their_order_with_those_of_other_prompts_last() -> None:
     facts = [
         fact("labels", files=("1",), logs=elsewhere),
         fact("labels", files=("2",), logs=here),
-        fact("people", files=("3",), logs=here),
-        fact("people", "p/other", files=("4",), logs=here),
+        fact("people", files=("3",), logs=elsewhere),
+        fact("people", files=("4",), logs=here),
+        fact("people", "p/other", files=("5",), logs=here),
         fact("itself", logs=here),  # of the ranking's logs, but the judge is none of the models
     ]
     checks = judge_checks(conditions, table, None, facts, Resampling(20, 0.95, 0), {})
     shown = [(one.check, one.files, one.other_prompts) for one in checks if one.result]
     assert shown == [
-        ("people", ("3",), False),
+        ("people", ("4",), False),
+        ("people", ("3",), True),
         ("labels", ("2",), False),
         ("labels", ("1",), True),
     ]
     missing = {one.check: bool(one.command) for one in checks if not one.result}
     assert missing == {"repeats": True, "null answers": True, "padded": True, "itself": False}
+    panel = replace(conditions, judges=(JUDGE, "p/other"))
+    checks = judge_checks(panel, table, None, facts, Resampling(20, 0.95, 0), {})
+    assert [one.files for one in checks if one.check == "people"] == [("4",), ("5",), ("3",)]
     nobody = replace(conditions, judges=())
     assert judge_checks(nobody, table, None, facts, Resampling(20, 0.95, 0), {}) == ()
     own = pd.DataFrame(rows(JUDGE, {"leisure-en-1": 5.0}, log="here"))
