@@ -1,17 +1,26 @@
 """Tests of `urs_inspect.reports.numbers._human_data`."""
 
 import math
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from inspect_ai.log import EvalError, EvalSample
+from inspect_ai.model import ModelOutput
 
 from tests.reports.json_files import write_rows
-from tests.telling import tells
+from tests.reports.judged_logs import answered, judgement, write_judged
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
+from urs_inspect.annotation._rating_queue import Answer
 from urs_inspect.reports.numbers._human_data import (
     HumanRating,
     Satisfaction,
+    answers_to_rate,
+    on_scale_of_judge,
     read_human_ratings,
     read_satisfaction,
 )
@@ -337,3 +346,216 @@ def test_files_and_scales_that_hold_nothing(path: Path) -> None:
         read(path, "intent,satisfaction\n")
     with pytest.raises(InputError, match=r"scale:.*got 5 and 1"):
         read(path, "intent,satisfaction\nLeisure,3\n", (5.0, 1.0))
+
+
+# --- scales, labels and doubts ---
+
+
+@pytest.mark.parametrize(
+    ("given", "rating"),
+    [("C", 1), ("p", 0.5), ("I", 0), ("n", 0), ("yes", 1), ("No", 0), ("true", 1), ("FALSE", 0)],
+)
+@pytest.mark.parametrize("scale", [None, (1.0, 5.0)])
+def test_letters_and_words_are_labels_whatever_the_scale(
+    given: str, rating: float, scale: tuple[float, float] | None, tmp_path: Path
+) -> None:
+    found = read_human_ratings(write(tmp_path / "r.csv", f"q1,m,{given},x"), scale)
+    assert found.scale == (0.0, 1.0)
+    assert [one.rating for one in found.ratings] == [rating]
+
+
+def test_numbers_need_a_scale_and_mix_with_no_label(tmp_path: Path) -> None:
+    numbers = write(tmp_path / "n.csv", "q1,m,3,x", "q2,m,4,x")
+    with pytest.raises(InputError, match=r"human-scale.*n\.csv"):
+        read_human_ratings(numbers, None)
+    both = write(tmp_path / "b.csv", "q1,m,3,x", "q2,m,yes,x")
+    with pytest.raises(InputError, match=r"b\.csv: line 3: .*rating"):
+        read_human_ratings(both, SCALE)
+    with pytest.raises(InputError, match=r"b\.csv: line 2: .*rating"):
+        read_human_ratings(both, None)
+
+
+@pytest.mark.parametrize(
+    ("rating", "scale", "judge", "mapped"),
+    [
+        (1.0, (1.0, 5.0), (1.0, 10.0), 1.0),
+        (5.0, (1.0, 5.0), (1.0, 10.0), 10.0),
+        (2.0, (1.0, 5.0), (1.0, 10.0), 3.25),
+        (0.5, (0.0, 1.0), (1.0, 10.0), 5.5),
+        (3.0, (1.0, 5.0), (0.0, 1.0), 0.5),
+        (10.0, (0.0, 10.0), (1.0, 3.0), 3.0),
+    ],
+)
+def test_ratings_are_mapped_by_a_straight_line(
+    rating: float, scale: tuple[float, float], judge: tuple[float, float], mapped: float
+) -> None:
+    assert on_scale_of_judge(np.array([rating]), scale, judge) == pytest.approx([mapped])
+    if judge == (1.0, 10.0):
+        assert on_scale_of_judge(np.array([rating]), scale) == pytest.approx([mapped])
+
+
+@pytest.mark.parametrize(
+    ("ratings", "scale", "other"),
+    [
+        ([1, 2, 3, 4, 5] * 2, (1, 10), "1,5"),
+        ([1, 2, 3, 4, 5] * 2, (1, 9), "1,5"),  # 5 is the middle, and above it nothing
+        ([1, 2, 3, 4, 5] * 2, (1, 7), None),  # 5 is in the upper half
+        ([0, 1, 0, 1, 1] * 2, (0, 10), "0,1"),
+        ([1, 2, 3, 3, 2] * 2, (1, 10), "1,3"),
+        ([0, 2, 3, 4, 5] * 2, (0, 10), "0,5"),
+        ([1, 2, 3, 6, 7] * 2, (1, 100), "1,7"),
+        ([1, 2, 3, 9, 10] * 2, (1, 100), "1,10"),
+        ([0, 2, 3, 9, 10] * 2, (0, 100), "0,10"),
+        ([1, 20, 30, 40, 50] * 2, (1, 100), ""),
+        ([1, 2, 3, 4, 5] * 2 + [6], (1, 10), None),
+        ([1, 2, 3, 4, 5, 1, 2, 3, 4], (1, 10), None),  # nine are too few
+    ],
+)
+def test_a_scale_is_doubted_where_nothing_is_above_its_middle(
+    ratings: list[float], scale: tuple[float, float], other: str | None, tmp_path: Path
+) -> None:
+    rows = [f"q{place},m,{rating},x" for place, rating in enumerate(ratings)]
+    found = read_human_ratings(write(tmp_path / "r.csv", *rows), scale)
+    if other is None:
+        assert found.doubt == ""
+        return
+    assert tells(found.doubt, f"{max(ratings):g} of {len(ratings)} ratings")
+    assert tells(found.doubt, f"scale {scale[0]} to {scale[1]}")
+    named = re.findall(r"\d+,\d+", found.doubt)
+    assert named == ([other] if other else [])
+
+
+def test_what_repeats_and_what_contradicts(tmp_path: Path) -> None:
+    rows = ["q1,m,3,ann", "q1,m,3,ann", "q1,m,4,bob", "q1,n,5,ann", "q2,m,3,ann"]
+    found = read_human_ratings(write(tmp_path / "r.csv", *rows), SCALE)
+    assert (len(found.ratings), found.repeated, found.weighted) == (4, 1, False)
+    assert [one.place for one in found.ratings] == ["line 2", "line 4", "line 5", "line 6"]
+    header = "id,rating,rater,weight"
+    weighted = write(tmp_path / "w.csv", "q1,3,ann,2", "q1,4,bob,2", "q2,4,bob,3", header=header)
+    found = read_human_ratings(weighted, SCALE)
+    assert found.weighted and [one.weight for one in found.ratings] == [2, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("rows", "by_respondent", "mixed", "people"),
+    [
+        (["Leisure,3,,", "Factual QA,3,,"], False, False, [None, None]),
+        (["Leisure,3,,", "Leisure,4,,", "Factual QA,3,,"], True, False, [2, 1]),
+        (["Leisure,3,x,", "Factual QA,3,,"], True, False, [1, 1]),
+        (["Leisure,3,,1", "Factual QA,3,,"], True, False, [1, 1]),
+        (["Leisure,3,,9", "Factual QA,3,,"], False, True, [9, None]),
+        (["Leisure,3,,9", "Factual QA,3,,8"], False, False, [9, 8]),
+        (["Leisure,3,x,", "Leisure,4,x2,", "Factual QA,3,,8"], False, True, [2, 8]),
+        (["Leisure,3,,9", "Leisure,4,,", "Factual QA,3,,8"], False, True, [None, 8]),
+    ],
+)
+def test_who_is_behind_the_rows_of_a_file(
+    rows: list[str], by_respondent: bool, mixed: bool, people: list[int | None], path: Path
+) -> None:
+    found = read(path, "\n".join(["intent,satisfaction,respondent,n", *rows]))
+    assert (found.by_respondent, found.mixed) == (by_respondent, mixed)
+    assert [found.people(group) for group in GROUPS] == people
+
+
+# --- answers to rate ---
+
+BOTH = {"p/x": 4.0, "p/y": 9.0}
+REFERENCE = "the reference"
+
+
+def rated_log(path: Path, *samples: EvalSample, model: str = "p/model", **spec: Any) -> str:
+    rubric = load_rubric()
+    about = {"rubric": f"{rubric.name} {rubric.version}", **spec.pop("metadata", {})}
+    for sample in samples:
+        sample.target = REFERENCE
+    return write_judged(path, *samples, model=model, metadata=about, **spec)
+
+
+def of_model(name: str, text: str, panel: Mapping[str, float | None], **others: Any) -> EvalSample:
+    score = judgement(5.0, panel=dict(panel))
+    output = ModelOutput.from_content("p/model", text)
+    return answered(name, score, **{"output": output, **others})
+
+
+def test_answers_to_rate_by_hand(tmp_path: Path) -> None:
+    gone = EvalError(message="gone", traceback="", traceback_ansi="")
+    nothing = of_model("q3", "", {"p/x": None, "p/y": 3.0}, output=ModelOutput())
+    log = rated_log(
+        tmp_path / "a.eval",
+        of_model("q1", "one", BOTH, metadata={"intent": "api", "language": "zh"}),
+        of_model("q1", "again", {"p/x": 6.0, "p/y": 6.5}, epoch=2, metadata={"intent": "api"}),
+        of_model("q2", "two", BOTH, error=gone),
+        nothing,
+        roles={"grader": list(BOTH)},
+    )
+    found, skipped = answers_to_rate([log], load_rubric())
+    assert [vars(answer) for answer in found] == [
+        vars(Answer("q1", "p/model", 1, "api", "zh", "Ask q1", "one", REFERENCE, 5.0)),
+        vars(Answer("q1", "p/model", 2, "api", "en", "Ask q1", "again", REFERENCE, 0.5)),
+        vars(Answer("q3", "p/model", 1, "leisure", "en", "Ask q3", "", REFERENCE, 0.0)),
+    ]
+    assert skipped == (Telling("1 sample without an answer"),)
+
+
+def test_answers_in_several_logs_are_rated_once(tmp_path: Path) -> None:
+    logs = []
+    for judge in ("p/x", "p/y"):
+        samples = [of_model(f"q{n}", f"text {n}", {judge: 5.0}) for n in range(3)]
+        path = tmp_path / f"{judge[2:]}.eval"
+        logs.append(rated_log(path, *samples, roles={"grader": [judge]}))
+    found, skipped = answers_to_rate(logs, load_rubric())
+    assert [answer.question for answer in found] == ["q0", "q1", "q2"]
+    assert skipped == (Telling("3 answers in several logs"),)
+    other = [of_model("q1", "another text", {"p/z": 5.0})]
+    logs.append(rated_log(tmp_path / "z.eval", *other, roles={"grader": ["p/z"]}))
+    with pytest.raises(
+        InputError, match=r"'q1' has different answers of p/model, epoch 1.*z\.eval"
+    ):
+        answers_to_rate(logs, load_rubric())
+
+
+def test_only_named_answers_are_rated(tmp_path: Path) -> None:
+    logs = []
+    for model in ("p/a", "p/b"):
+        samples = [of_model(f"q{n}", f"text {n}", {"p/x": 5.0}) for n in range(2)]
+        logs.append(rated_log(tmp_path / f"{model[2:]}.eval", *samples, model=model))
+    only = tmp_path / "only.csv"
+    only.write_text("id,model\nq1,p/b\nq0,p/a\nq7,p/a\n", encoding="utf-8")
+    found, _ = answers_to_rate(logs, load_rubric(), only)
+    assert {(answer.question, answer.model) for answer in found} == {("q0", "p/a"), ("q1", "p/b")}
+    for text, message in (
+        ("id,model\n", r"only\.csv names no answer"),
+        ("id,model\nq0,p/c\n", r"none of 1 answer of .*only\.csv.*p/a, p/b"),
+        ("id\nq0\n", "'model'"),
+    ):
+        only.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=message):
+            answers_to_rate(logs, load_rubric(), only)
+
+
+def test_answers_judged_by_another_rubric_are_refused_or_said(tmp_path: Path) -> None:
+    rubric = load_rubric()
+    for name, judged_by, refused in (
+        ("a", f"{rubric.name} {rubric.version}", False),
+        ("b", f"{rubric.name} 0.1", False),
+        ("c", "another 1", True),
+    ):
+        sample = of_model("q1", "text", {"p/x": 5.0})
+        log = rated_log(tmp_path / f"{name}.eval", sample, metadata={"rubric": judged_by})
+        if refused:
+            with pytest.raises(InputError, match=r"c\.eval.*'another 1'"):
+                answers_to_rate([log], rubric)
+            continue
+        _, skipped = answers_to_rate([log], rubric)
+        wanted = [Telling(f"b.eval ... version 0.1 ... {rubric.version}")] if name == "b" else []
+        assert list(skipped) == wanted
+    unknown = of_model("q1", "text", {"p/x": 5.0}, metadata={"intent": "gossip"})
+    with pytest.raises(InputError, match=r"'q1'.*'gossip'"):
+        answers_to_rate([rated_log(tmp_path / "d.eval", unknown)], rubric)
+
+
+def test_without_any_answer_there_is_nothing_to_rate(tmp_path: Path) -> None:
+    gone = EvalError(message="gone", traceback="", traceback_ansi="")
+    log = rated_log(tmp_path / "a.eval", of_model("q1", "text", {"p/x": 5.0}, error=gone))
+    with pytest.raises(InputError, match="no answer to rate"):
+        answers_to_rate([log], load_rubric())
