@@ -18,7 +18,12 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._answers import Answers
-from urs_inspect.reports.numbers._corrected import CorrectedMeans, compare_means
+from urs_inspect.reports.numbers._corrected import (
+    CorrectedMeans,
+    FromAll,
+    _worth,
+    compare_means,
+)
 from urs_inspect.reports.numbers._human_data import read_human_ratings
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking, make_leaderboard
 from urs_inspect.reports.numbers._traffic import TrafficMix
@@ -29,6 +34,8 @@ from urs_inspect.reports.words._corrected import (
 )
 from urs_inspect.reports.words._first_screen import leaderboard_screen
 from urs_inspect.reports.words._leaderboard import report_leaderboard
+from urs_inspect.stats import Estimate
+from urs_inspect.stats._adjusted_means import PoweredMeans
 from urs_inspect.stats._bootstrap import Floats, Resampling
 from urs_inspect.stats._means import MeanDraws
 
@@ -554,3 +561,183 @@ def test_without_missing_scores_the_worst_case_is_the_comparison_itself() -> Non
     pairs, _ = compare_means(plain, (plain, plain), ["a", "b"], judged, Resampling())
     [row] = pairs.to_dict("records")
     assert 0.01 < row["p"] == row["p_worst"]
+
+
+# --- numbers by hand ---
+
+
+@pytest.mark.parametrize(
+    ("p", "deviations", "least_p", "is_unlike"),
+    [
+        (0.009, 0.1, 0.01, True),
+        (0.01, 0.5, 0.01, False),
+        (0.009, 0.099, 0.01, False),
+        (0.004, 0.5, 0.005, True),
+        (0.006, 0.5, 0.005, False),
+        (NAN, 0.5, 0.01, False),
+    ],
+)
+def test_rated_answers_are_unlike_the_others_by_a_test_and_a_size(
+    p: float, deviations: float, least_p: float, is_unlike: bool
+) -> None:
+    found = FromAll("a", Estimate(1, 0, 2, 9, 9), deviations, p, least_p)
+    assert found.is_unlike == is_unlike
+
+
+def drawn(values: Floats) -> MeanDraws:
+    """Means of two models in so many rounds."""
+    number = np.array([20, 20])
+    return MeanDraws(values.mean(axis=0), values, number, 0, number)
+
+
+def spread(deviation: float) -> Floats:
+    return np.array([[5 - deviation, 5.0], [5 + deviation, 5.0]] * 2)
+
+
+@pytest.mark.parametrize(
+    ("whole", "alone", "floor", "worth", "more"),
+    [
+        # weights 1, 1, 2: 16 / 6 of equal weight; four times the variance without the judge
+        (1.0, 2.0, 0.0, 4 * 16 / 6, 9),  # a quarter of the variance needs four times as many
+        (1.0, 1.0, 0.0, 16 / 6, 9),
+        # (1 - 0.04) * 3 / (0.25 - 0.04) = 13.7, less the three there are
+        (1.0, 1.0, 0.2, 16 / 6, 11),
+        (1.0, 1.0, 0.5, 16 / 6, NAN),  # the questions alone make a quarter
+        (1.0, 1.0, 0.49, 16 / 6, NAN),  # it would need more answers than there are
+        (0.0, 1.0, 0.0, NAN, NAN),
+        (1.0, 0.0, 0.0, NAN, NAN),
+    ],
+)
+def test_what_ratings_are_worth_and_how_many_more_halve_the_interval(
+    whole: float, alone: float, floor: float, worth: float, more: float
+) -> None:
+    parts = [drawn(spread(deviation)) for deviation in (whole, alone, floor)]
+    powered = PoweredMeans(*parts)
+    weights = np.full(40, NAN)
+    weights[:3] = [1, 1, 2]
+    assert _worth(powered, 0, weights) == pytest.approx((worth, more), nan_ok=True)
+
+
+def judged_models(leads: list[tuple[str, str]]) -> Any:
+    return SimpleNamespace(leads=leads)
+
+
+def test_models_are_compared_by_other_means_by_hand() -> None:
+    generator = np.random.default_rng(0)
+    rounds = generator.normal(0, 0.1, (400, 3)) + np.array([5.0, 7.0, 6.9])
+    number = np.array([30, 20, 25])
+    means = MeanDraws(np.array([5.0, 7.0, 6.9]), rounds, number, 0, number)
+    # of the second model, scores may be missing that take its lead over the first
+    low = MeanDraws(means.values - [0, 2.5, 0], rounds - [0, 2.5, 0], number, 0, number)
+    judge = judged_models([("x", "y"), ("z", "x")])
+    how = Resampling(400, 0.95, 0)
+    found, ranks = compare_means(means, (low, means), ["x", "y", "z"], judge, how, (-9.0, 9.0))
+    columns = ["first", "second", "better_by_judge", "verdict"]
+    assert found[columns].to_numpy().tolist() == [
+        ["y", "x", "x", "depends on unscored answers"],
+        ["z", "x", "z", "significant"],
+        ["y", "z", "", "not distinguishable"],
+    ]
+    assert [one.value for one in found["difference"]] == pytest.approx([2, 1.9, 0.1])
+    assert [one.n for one in found["difference"]] == [20, 25, 20]
+    assert found["p_worst"][0] == 1 and found["p_holm"][0] < 0.05
+    assert found["p_worst"][1] == pytest.approx(found["p_holm"][1])
+    # `z` alone is significantly better than `x`
+    assert list(ranks) == [(2, 3), (1, 3), (1, 2)]
+
+
+def lines_of(
+    raters: Mapping[str, float], number: int, model: str, weight: float = 1.0
+) -> list[str]:
+    return [
+        f"{NAMES[number]},{model},{given:g},{rater},{weight:g}" for rater, given in raters.items()
+    ]
+
+
+def test_every_mean_of_ratings_and_count_by_hand(tmp_path: Path) -> None:
+    generator = np.random.default_rng(3)
+    judge = np.clip(np.rint(generator.normal(5, 2, (120, 2))), 1, 10)
+    judge[100:, 1] = NAN  # twenty questions are not common
+    found = answers_of({"p/a": judge[:, 0], "p/b": judge[:, 1]}, NAMES)
+    lines = []
+    ratings: dict[tuple[str, int], float] = {}
+    weight_of = {}
+    for model, numbers in (("p/a", range(0, 72, 2)), ("p/b", range(3, 48, 3))):
+        for number in numbers:
+            raters = {"ann": 1.0 + number % 7, "bo": 2.0 + number % 5}
+            weight = 1.0 + number % 3
+            lines += lines_of(raters, number, model, weight)
+            ratings[model, number] = (raters["ann"] + raters["bo"]) / 2
+            weight_of[model, number] = weight
+    lines += lines_of({"ann": 5.0}, 110, "p/a")  # no common question
+    lines += lines_of({"ann": 5.0}, 111, "p/b")  # and no score either
+    header = "id,model,rating,rater,weight"
+    _, corrected = corrected_of(board(tmp_path / "a.csv", found, lines, header))
+    assert dict(corrected.skipped) == {"score": 1, "column": 0, "row": 1}
+    assert list(corrected.raters) == ["ann", "bo"] and corrected.facts["raters"] == 2
+    for one in corrected.means.to_dict("records"):
+        keys = [key for key in ratings if key[0] == one["model"]]
+        if one["column"] != "all":
+            even = one["column"] == "Leisure"
+            keys = [key for key in keys if (key[1] % 2 == 0) == even]
+        own = [ratings[key] for key in keys]
+        weights = [weight_of[key] for key in keys]
+        assert one["rated"] == len(own)
+        plain = sum(w * r for w, r in zip(weights, own, strict=True)) / sum(weights)
+        assert one["people"].value == pytest.approx(plain)
+        chosen = [
+            number
+            for number in range(100)
+            if one["column"] == "all" or (number % 2 == 0) == (one["column"] == "Leisure")
+        ]
+        scores_of_model = judge[chosen, MODELS_OF_TWO.index(one["model"])]
+        assert one["mean"].value == pytest.approx(scores_of_model.mean())
+    columns = corrected.means[["model", "column"]].to_numpy().tolist()
+    # of `b`, eight and seven answers to questions of each intent were rated, which are too few
+    assert sorted(columns) == [["p/a", "Leisure"], ["p/a", "all"], ["p/b", "all"]]
+    assert corrected.means["column"].tolist()[:2] == ["all", "all"]
+    # the judge's scores of rated answers, weighted, beside the means of all common ones
+    whole, *by_model = corrected.from_all
+    [of_a] = [one for one in by_model if one.model == "p/a"]
+    above = [
+        weight_of[key] * (judge[key[1], 0] - judge[:100, 0].mean())
+        for key in ratings
+        if key[0] == "p/a"
+    ]
+    total = sum(weight for key, weight in weight_of.items() if key[0] == "p/a")
+    assert of_a.difference.value == pytest.approx(sum(above) / total)
+    deviation = judge[:100, 0].std()
+    assert of_a.deviations == pytest.approx(abs(of_a.difference.value) / deviation)
+    assert [one.least_p for one in corrected.from_all] == [0.01, 0.005, 0.005]
+    assert {one.model: one.difference.n for one in by_model} == {"p/a": 36, "p/b": 15}
+    of_both = [
+        weight_of[key] * (judge[key[1], place] - judge[:100, place].mean())
+        for place, name in enumerate(MODELS_OF_TWO)
+        for key in ratings
+        if key[0] == name
+    ]
+    assert (whole.model, whole.difference.value) == (
+        "",
+        pytest.approx(sum(of_both) / sum(weight_of.values())),
+    )
+    assert whole.difference.n == len({number for _, number in ratings})
+
+
+MODELS_OF_TWO = ("p/a", "p/b")
+
+
+@pytest.mark.parametrize(("number", "has_mean"), [(10, True), (9, False)])
+def test_ten_rated_answers_make_a_corrected_mean(
+    number: int, has_mean: bool, tmp_path: Path
+) -> None:
+    generator = np.random.default_rng(4)
+    judge = np.clip(np.rint(generator.normal(5, 2, (60, 2))), 1, 10)
+    found = answers_of({"p/a": judge[:, 0], "p/b": judge[:, 1]}, NAMES[:60])
+    lines = [f"{NAMES[place]},p/a,{1 + place % 9},ann" for place in range(30)]
+    lines += [f"{NAMES[place]},p/b,{1 + place % 8},ann" for place in range(number)]
+    _, corrected = corrected_of(board(tmp_path / "a.csv", found, lines))
+    assert ("p/b" in corrected.models) == has_mean
+    last = row_of(corrected, "p/b")
+    assert last["rated"] == number
+    assert math.isnan(last["corrected"].value) != has_mean
+    assert (last["rank_from"] is None) != has_mean

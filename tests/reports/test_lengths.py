@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.answer_rows import answers, ranking_of, row
@@ -21,7 +22,14 @@ from urs_inspect.reports.numbers._agreement import Matched
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
-from urs_inspect.reports.numbers._lengths import LengthRegression, people_slope
+from urs_inspect.reports.numbers._lengths import (
+    LengthRegression,
+    _tipping,
+    length_leads,
+    length_ratios,
+    people_slope,
+)
+from urs_inspect.reports.numbers._scores import OrderedScores, order_models, score_table
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.reports.words._lengths import (
     REGRESSION_WARNING,
@@ -30,6 +38,7 @@ from urs_inspect.reports.words._lengths import (
     regression_section,
     times_text,
 )
+from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import Resampling
 
 TRIPLED = math.log2(3)
@@ -358,3 +367,212 @@ def test_people_s_ratings_give_the_price_of_length_whatever_their_scale() -> Non
     assert people_slope(equal, human, matched) is None
     few = Matched(pd.DataFrame(ratings[:5]), {}, 0)
     assert people_slope(pd.DataFrame(rows), human, few) is None
+
+
+# --- leads and slopes by hand ---
+
+
+@pytest.mark.parametrize(
+    ("lead", "doublings", "points"),
+    [
+        (2.0, 4.0, 0.5),
+        (9.0, 1.0, 9.0),
+        (9.0, 0.99, math.inf),
+        (1.0, 2.0, 0.5),
+        (0.0, 2.0, math.nan),
+        (-1.0, 2.0, math.nan),
+        (1.0, 0.0, math.nan),
+        (1.0, -2.0, math.nan),
+    ],
+)
+def test_the_price_at_which_a_lead_vanishes(lead: float, doublings: float, points: float) -> None:
+    assert _tipping(lead, doublings) == pytest.approx(points, nan_ok=True)
+
+
+def ordered(found: Answers) -> OrderedScores:
+    models = list(dict.fromkeys(found.table["model"]))
+    return order_models(score_table(found.table, models))
+
+
+def test_doublings_ratios_and_overlap_agree_with_plain_counting() -> None:
+    generator = np.random.default_rng(2)
+    table = []
+    for model in ("p/a", "p/b", "p/c"):
+        for number in range(30):
+            for epoch in (1, 2):
+                length = float(generator.integers(1, 500))
+                others: dict[str, Any] = {"answer_length": length, "epoch": epoch}
+                kind = generator.random()
+                if kind < 0.1:
+                    others |= {"answer_length": 0.0, "outcome": "no_response"}
+                elif kind < 0.2:
+                    others["answer_length"] = math.nan
+                elif kind < 0.25:
+                    others |= {"answer_length": 7.0, "outcome": "no_response_withheld"}
+                final = float(generator.integers(1, 11)) + ("c", "b", "a").index(model[-1])
+                table.append(row(model, f"leisure-en-{number:02}", final, **others))
+    scores = ordered(answers(table))
+    names = scores.table.models
+    doublings: dict[tuple[str, int], float] = {}
+    for model in names:
+        for number in range(30):
+            logs = []
+            for one in table:
+                if (one["model"], one["question"]) == (model, f"leisure-en-{number:02}"):
+                    is_text = one["outcome"] == "judged" and one["answer_length"] > 0
+                    logs.append(math.log2(one["answer_length"]) if is_text else math.nan)
+            doublings[model, number] = sum(logs) / len(logs)  # NaN if one of them is
+    ratios = length_ratios(scores, pd.DataFrame(table))
+    for model in names:
+        longer = [doublings[model, n] - doublings[names[0], n] for n in range(30)]
+        known = [one for one in longer if not math.isnan(one)]
+        assert ratios.loc[model, "length_questions"] == len(known) < 30
+        assert ratios.loc[model, "length_ratio"] == pytest.approx(2 ** float(np.median(known)))
+        overlap = min(sum(one <= 0 for one in known), sum(one >= 0 for one in known))
+        assert ratios.loc[model, "length_overlap"] == overlap
+    leads = length_leads(scores, pd.DataFrame(table), 0.95, None)
+    assert [lead.second for lead in leads] == list(names[1:])
+    for lead in leads:
+        gaps = []
+        ahead = []
+        for n in range(30):
+            gap = doublings[names[0], n] - doublings[lead.second, n]
+            if not math.isnan(gap):
+                gaps.append(gap)
+                place = names.index(lead.second)
+                ahead.append(scores.comparable[n, 0] - scores.comparable[n, place])
+        assert lead.lead == pytest.approx(np.mean(ahead))
+        assert lead.doublings == pytest.approx(np.mean(gaps))
+        assert (lead.without, lead.verdict) == (None, "")
+
+
+def paying(doublings: float, lead: float, questions: int = 30) -> Answers:
+    """Two models; the first is ahead by so much and writes so many times twice as much."""
+    generator = np.random.default_rng(4)
+    noise = generator.normal(0, 0.4, questions)
+    first = []
+    second = []
+    for place in range(questions):
+        name = f"leisure-en-{place:02}"
+        more = 100.0 * 2 ** (doublings + 0.2 * (place % 3 - 1))
+        first.append(row("p/a", name, 5.0 + lead + noise[place], answer_length=more))
+        second.append(row("p/b", name, 5.0, answer_length=100.0))
+    return answers(first, second)
+
+
+@pytest.mark.parametrize(
+    ("doublings", "price", "low", "verdict"),
+    [
+        (1.0, 0.1, 0.05, "keeps"),
+        (1.0, 1.5, 1.0, "lost"),
+        (1.0, 1.5, -0.1, "uncertain"),  # that the judge pays is not sure
+        (-1.0, -1.5, -2.0, "uncertain"),  # the first one writes less
+        (-1.0, 1.5, 1.0, "keeps"),
+    ],
+)
+def test_a_lead_without_what_a_judge_pays_by_hand(
+    doublings: float, price: float, low: float, verdict: str
+) -> None:
+    found = paying(doublings, 1.0)
+    scores = ordered(found)
+    slope = Estimate(price, low, 2 * price - low, 40, 12)
+    [lead] = length_leads(scores, found.table, 0.95, slope)
+    finals = scores.comparable
+    longer = doublings + 0.2 * (np.arange(30) % 3 - 1)
+    rest = finals[:, 0] - finals[:, 1] - price * longer
+    assert lead.without is not None and lead.verdict == verdict
+    assert lead.without.value == pytest.approx(rest.mean())
+    assert (lead.without.n, lead.without.clusters) == (30, 12)
+    # of the scores and of the price, by Student's t over the fewer clusters
+    own = rest.std(ddof=1) / math.sqrt(30)
+    of_price = (price - low) / stats.t.ppf(0.975, 11)
+    error = math.hypot(own, lead.doublings * of_price)
+    half = (lead.without.high - lead.without.low) / 2
+    assert half == pytest.approx(error * stats.t.ppf(0.975, 11))
+
+
+@pytest.mark.parametrize(("questions", "is_known"), [(6, True), (5, False)])
+def test_a_lead_is_corrected_over_enough_questions(questions: int, is_known: bool) -> None:
+    found = paying(1.0, 1.0, questions)
+    slope = Estimate(0.5, 0.3, 0.7, 40, 12)
+    [lead] = length_leads(ordered(found), found.table, 0.95, slope)
+    assert (lead.without is not None, lead.verdict != "") == (is_known, is_known)
+    unsure = Estimate(0.5, math.nan, math.nan, 4, 4)
+    [lead] = length_leads(ordered(found), found.table, 0.95, unsure)
+    assert (lead.without, lead.verdict) == (None, "")
+
+
+def test_what_is_left_of_a_lead_lies_on_the_scale() -> None:
+    found = paying(1.0, 1.0)
+    slope = Estimate(0.5, -40.0, 41.0, 40, 12)
+    [lead] = length_leads(ordered(found), found.table, 0.95, slope)
+    assert lead.without is not None
+    assert (lead.without.low, lead.without.high) == (-9, 9)
+
+
+def rated(spread: float, questions: int = 12, unknown: int = 0) -> tuple[pd.DataFrame, Matched]:
+    """Answers of two models, one of which writes much more; within each lengths differ by so many
+    doublings.
+    """
+    texts = []
+    ratings = []
+    for model, usual, quality in (("p/a", 8.0, 3.0), ("p/b", 5.0, 6.0)):
+        for place in range(questions):
+            doublings = usual + spread * (1 if place % 2 else -1)
+            length = math.nan if place < unknown else 2.0**doublings
+            name = f"q{place}"
+            # two epochs of other lengths, whose doublings have this mean
+            for epoch, factor in ((1, 2.0), (2, 0.5)):
+                one = {"model": model, "question": name, "answer_length": length * factor}
+                texts.append({**one, "epoch": epoch})
+            people = quality + (place % 3)
+            score = people + 0.5 + 0.7 * doublings
+            given = {"ann": people - 1, "bo": people + 1}
+            one = {"model": model, "question": name, "score": score, "cluster": name}
+            ratings.append({**one, "ratings": given})
+    return pd.DataFrame(texts), Matched(pd.DataFrame(ratings), {}, 0)
+
+
+def test_the_price_of_length_is_that_within_models() -> None:
+    human = HumanRatings(Path("ratings.csv"), (1.0, 10.0), (), 0)
+    for spread in (0.2, 1.0):
+        texts, matched = rated(spread)
+        slope = people_slope(texts, human, matched)
+        assert slope is not None and slope.value == pytest.approx(0.7)
+        assert (slope.n, slope.clusters) == (24, 12)
+    # deviations of less than a tenth of a doubling price nothing
+    texts, matched = rated(0.09)
+    assert people_slope(texts, human, matched) is None
+    texts, matched = rated(0.11)
+    assert people_slope(texts, human, matched) is not None
+
+
+@pytest.mark.parametrize(("unknown", "is_known"), [(7, True), (8, False)])
+def test_ten_answers_of_known_length_price_it(unknown: int, is_known: bool) -> None:
+    human = HumanRatings(Path("ratings.csv"), (1.0, 10.0), (), 0)
+    texts, matched = rated(1.0, unknown=unknown)
+    assert (people_slope(texts, human, matched) is not None) == is_known
+
+
+@pytest.mark.parametrize(("questions", "has_slope"), [(15, True), (10, True), (9, False)])
+def test_a_regression_needs_ten_questions_of_known_length(questions: int, has_slope: bool) -> None:
+    generator = np.random.default_rng(5)
+    table = []
+    for model in ("p/a", "p/b"):
+        for place in range(15):
+            length = float(generator.integers(50, 900)) if place < questions else math.nan
+            final = float(generator.integers(1, 11))
+            table.append(row(model, f"leisure-en-{place:02}", final, answer_length=length))
+    found = controlled(answers(table))
+    assert (found.questions, found.left_out) == (questions, 15 - questions)
+    assert (found.slope is not None, len(found.means)) == (has_slope, 2 if has_slope else 0)
+    if questions == 15:
+        lengths = {}
+        for model in ("p/a", "p/b"):
+            own = [one["answer_length"] for one in table if one["model"] == model][:questions]
+            lengths[model] = np.log2(own).mean()
+        middle = (lengths["p/a"] + lengths["p/b"]) / 2
+        for one in found.means.to_dict("records"):
+            assert one["length"] == pytest.approx(2 ** (lengths[one["model"]] - middle))
+            finals = [o["final"] for o in table if o["model"] == one["model"]]
+            assert one["mean"].value == pytest.approx(np.mean(finals))
