@@ -1039,3 +1039,203 @@ def test_how_sure_a_correlation_is_in_words(
     notes = _about_correlation(found, 6, "intents", "questions", "1 person on Leisure")
     assert len(notes) == len(parts)
     assert all(re.search(part, note) for part, note in zip(parts, notes, strict=True))
+
+
+# --- matching and counting, by slow obvious code ---
+
+
+def test_ratings_are_matched_as_plain_counting_says() -> None:
+    generator = np.random.default_rng(6)
+    table: list[dict[str, Any]] = []
+    for model in ("m", "n"):
+        for number in range(12):
+            name = f"{'abc'[number % 3]}{number}"
+            for epoch in (1, 2):
+                final = float(generator.integers(1, 11))
+                if generator.random() < 0.2:
+                    final = math.nan
+                table += rows(model, {name: final}, epoch=epoch)
+    for one in table:
+        one["cluster"] = {"a": "ann", "b": ""}.get(one["question"][0], one["question"])
+    found = answers(table)
+    given = []
+    for place in range(60):
+        name = f"{'abc'[place % 14 % 3]}{place % 14}"  # two of these are no questions
+        model = ("m", "n", "gpt")[int(generator.integers(3))]
+        epoch = (None, 1, 2, 3)[int(generator.integers(4))]
+        one = (name, model, generator.integers(1, 6), f"r{place // 14}", epoch)
+        given.append(one)
+    seen = set()
+    kept = []
+    for one in given:
+        key = (one[0], one[1], one[3], one[4])
+        if key not in seen:
+            kept.append(one)
+        seen.add(key)
+    human = ratings(*kept)
+    matched = match_ratings(found.table, {"m": "m", "n": "n"}, human)
+
+    wanted: dict[tuple[str, str, int], dict[str, float]] = {}
+    lost = {}
+    without_epoch = 0
+    for rating in human.ratings:
+        epochs = [
+            one
+            for one in table
+            if (one["model"], one["question"]) == (rating.model, rating.question)
+            and rating.epoch in (None, one["epoch"])
+        ]
+        if not epochs:
+            known = rating.model in ("m", "n")
+            lost[rating] = "epoch" if known else "model"
+            continue
+        key = (rating.model, rating.question, rating.epoch or 0)
+        wanted.setdefault(key, {})[rating.rater] = rating.rating
+        without_epoch += rating.epoch is None
+    assert matched.without_epoch == without_epoch > 0
+    assert {rating: reason.split()[-1] for rating, reason in matched.lost.items()} == {
+        rating: {"epoch": "answer", "model": "model"}[kind] for rating, kind in lost.items()
+    }
+    assert len(matched.answers) == len(wanted)
+    for one in rows_of(matched.answers):
+        key = (one.model, one.question, one.epoch)
+        assert one.ratings == wanted[key]
+        finals = [
+            other["final"]
+            for other in table
+            if (other["model"], other["question"]) == key[:2] and key[2] in (0, other["epoch"])
+        ]
+        known_finals = [final for final in finals if not math.isnan(final)]
+        mean = sum(known_finals) / len(known_finals) if known_finals else math.nan
+        assert one.score == pytest.approx(mean, nan_ok=True)
+        assert one.group == GROUPS[one.question[0]] and one.weight == 1
+    clusters = dict(zip(matched.answers["question"], matched.answers["cluster"], strict=True))
+    of_ann = {cluster for question, cluster in clusters.items() if question[0] == "a"}
+    others = [cluster for question, cluster in clusters.items() if question[0] != "a"]
+    assert len(of_ann) == 1 and len(set(others)) == len(others) and of_ann.isdisjoint(others)
+
+
+def test_agreement_of_judge_and_people_as_plain_counting_says() -> None:
+    generator = np.random.default_rng(7)
+    finals = {f"{'ab'[n % 2]}{n}": float(generator.integers(1, 11)) for n in range(20)}
+    finals["a18"] = math.nan
+    given = []
+    by_rater: dict[str, list[float]] = {"ann": [], "bo": [], "cy": []}
+    means = []
+    for place, question in enumerate(finals):
+        said = {name: float(generator.integers(1, 6)) for name in by_rater}
+        if place % 3:
+            del said["cy"]
+        if place % 5 == 0:
+            del said["bo"]
+        for name in by_rater:
+            by_rater[name].append(said.get(name, math.nan))
+        given += [(question, "m", value, name) for name, value in said.items()]
+        means.append(sum(said.values()) / len(said))
+    found = agreed(answers(rows("m", finals)), ratings(*given))
+    assert found.people is not None
+    assert found.people.raters == 3 and found.people.ratings == len(given)
+    several = [place for place in range(20) if place % 5 or place % 3 == 0]
+    assert found.people.answers == len(several)
+    assert found.people.alpha.value == pytest.approx(interval_alpha(list(by_rater.values())))
+    assert (found.without_score, found.file, found.weighted) == (1, "r.csv", False)
+    scores = np.array(list(finals.values()))
+    rescaled = 1 + (np.array(means) - 1) * 9 / 4
+    is_scored = ~np.isnan(scores)
+    for scope, chosen in (
+        ("all", is_scored),
+        ("Leisure", is_scored & (np.arange(20) % 2 == 0)),
+        ("Factual QA", is_scored & (np.arange(20) % 2 == 1)),
+        ("m", is_scored),
+    ):
+        part = found.scopes[scope]
+        assert part.answers == part.questions == part.clusters == chosen.sum()
+        assert part.difference.value == pytest.approx((scores - rescaled)[chosen].mean())
+        alpha = interval_alpha([scores[chosen].tolist(), rescaled[chosen].tolist()])
+        assert part.alpha.value == pytest.approx(alpha)
+        rho = pearsonr(scores[chosen], rescaled[chosen]).statistic
+        assert part.correlations.pearson.value == pytest.approx(rho)
+
+
+@pytest.mark.parametrize(("number", "has_level"), [(1, False), (2, True)])
+def test_two_scored_answers_make_an_agreement(number: int, has_level: bool) -> None:
+    given = ratings(*[(question, "m", 3) for question in list(ONE)[:number]])
+    found = level(RATED, given)
+    assert isinstance(found, CaseLevel) == has_level
+    if not has_level:
+        assert found == NoLevel("answers", 1, 2)
+
+
+def test_a_rating_is_lost_by_what_the_block_that_knows_its_model_says() -> None:
+    given = ratings(("a1", "m", 3), ("zz", "m", 3), ("zz", "gpt", 3), ("b1", "n", 3), repeated=1)
+    one = match_ratings(RATED.table, {"m": "m"}, given)
+    other = match_ratings(answers(rows("n", ONE)).table, {"n": "n"}, given)
+    notes = unused(replace(given, notes=("more",)), [one, other])
+    assert notes == [
+        Telling("1 rating of r.csv ... without an answer ... 'zz' of m (line 3)"),
+        Telling("1 rating of r.csv ... another model ... 'zz' of gpt (line 4)"),
+        Telling("1 repeated row of r.csv"),
+        "more",
+    ]
+    assert [len(block.answers) for block in (one, other)] == [1, 1]
+
+
+def test_intents_and_models_that_do_not_count_are_in_order() -> None:
+    finals = {f"{letter}1": 5.0 + n for n, letter in enumerate("edcba")}
+    some = {question: final for question, final in finals.items() if question[0] != "c"}
+    said = satisfaction(c=3, b=4, a=2)
+    found = intents_level(
+        answers(rows("m", finals), rows("z", some), rows("k", some)), said, INTENTS_HOW
+    )
+    assert found.skipped["intents without satisfaction"] == sorted([GROUPS["d"], GROUPS["e"]])
+    assert found.skipped["models without a score on some intent"] == ["z", "k"]
+    assert [point["group"] for point in found.points] == [GROUPS[letter] for letter in "bca"]
+    lacking = intents_level(
+        answers(rows("m", {"a1": 5.0, "b1": 6.0, "c1": 8.0})), satisfaction(e=3, d=4, a=2, b=3, c=1)
+    )
+    assert lacking.skipped["intents without a score"] == sorted([GROUPS["d"], GROUPS["e"]])
+    few = intent_level(score_table(RATED.table, ["m"]), satisfaction(b=3, a=2, d=1), INTENTS_HOW)
+    assert few == NoLevel(
+        "intents", 2, 3, (GROUPS["b"], GROUPS["a"], GROUPS["d"]), ["Factual QA", "Leisure"]
+    )
+
+
+def test_questions_people_and_clusters_behind_means_by_hand() -> None:
+    finals = {"a1": 5.0, "a2": 6.0, "a3": math.nan, "b1": 7.0, "c1": 2.0, "c2": 3.0}
+    table = rows("m", finals)
+    for one in table:
+        one["cluster"] = "ann" if one["question"][0] == "a" else ""
+    said = satisfaction(("a", 1, 3.0), ("a", 2, 5.0), ("b", 1, 4.0), ("c", 2, 2.0))
+    found = intents_level(answers(table), said)
+    names = [GROUPS[letter] for letter in "abc"]
+    assert {key: dict(found.behind[key]) for key in found.behind} == {  # type: ignore[index]
+        "questions": dict(zip(names, (2, 1, 2), strict=True)),
+        "people": dict(zip(names, (2, 1, 1), strict=True)),
+        "clusters": dict(zip(names, (1, 1, 2), strict=True)),
+    }
+    assert (found.asked, found.clusters, found.people_resampled) == (6, 4, True)
+    exact = intents_level(answers(table), satisfaction(people=None, a=3, b=4, c=2))
+    assert "people" not in exact.behind or not exact.behind["people"]
+
+
+def test_models_of_votes_by_hand() -> None:
+    finals = {**FINALS, "w": {"a1": 5.0, "a2": 5.0, "b1": 5.0}}
+    with_other = [*FOUGHT, ("x", "other", 1.0), ("other", "y", 0.5)]
+    found = compared(votes(with_other), **finals)
+    assert found.skipped == {
+        "models with votes but without a score": ["other"],
+        "models with scores but without votes": ["w"],
+    }
+    ranking = votes(with_other).ranking
+    assert [point["model"] for point in found.points] == [
+        name for name in ranking.players if name != "other"
+    ]
+    for point in found.points:
+        place = ranking.players.index(point["model"])
+        assert point["rating"] == ranking.bradley_terry[place]
+        own = list(FINALS[point["model"]].values())
+        assert point["score"].value == pytest.approx(sum(own) / 3)
+    assert (found.comparisons, found.instructions, found.ties) == (19, 19, 1)
+    assert (found.questions, found.asked, found.clusters) == (3, 3, 0)
+    assert dict(found.behind["questions"]) == dict.fromkeys("xyz", 3)
+    assert dict(found.behind["instructions"]) == {"the votes": 19}
