@@ -461,34 +461,49 @@ def paying(doublings: float, lead: float, questions: int = 30) -> Answers:
 
 
 @pytest.mark.parametrize(
-    ("doublings", "price", "low", "verdict"),
+    ("lead", "doublings", "price", "low", "verdict"),
     [
-        (1.0, 0.1, 0.05, "keeps"),
-        (1.0, 1.5, 1.0, "lost"),
-        (1.0, 1.5, -0.1, "uncertain"),  # that the judge pays is not sure
-        (-1.0, -1.5, -2.0, "uncertain"),  # the first one writes less
-        (-1.0, 1.5, 1.0, "keeps"),
+        (1.0, 1.0, 0.1, 0.05, "keeps"),
+        (1.0, 1.0, 1.5, 1.0, "lost"),
+        (1.0, 1.0, 0.9, 0.5, "lost"),  # something is left, but not surely
+        (1.0, 1.0, 1.5, -0.1, "uncertain"),  # that the judge pays is not sure
+        (1.0, -1.0, -1.5, -2.0, "uncertain"),  # the first one writes less
+        (0.1, -1.0, 0.05, 0.01, "uncertain"),
+        (1.0, -1.0, 1.5, 1.0, "keeps"),
     ],
 )
 def test_a_lead_without_what_a_judge_pays_by_hand(
-    doublings: float, price: float, low: float, verdict: str
+    lead: float, doublings: float, price: float, low: float, verdict: str
 ) -> None:
-    found = paying(doublings, 1.0)
+    found = paying(doublings, lead)
     scores = ordered(found)
     slope = Estimate(price, low, 2 * price - low, 40, 12)
-    [lead] = length_leads(scores, found.table, 0.95, slope)
+    [one] = length_leads(scores, found.table, 0.95, slope)
     finals = scores.comparable
     longer = doublings + 0.2 * (np.arange(30) % 3 - 1)
     rest = finals[:, 0] - finals[:, 1] - price * longer
-    assert lead.without is not None and lead.verdict == verdict
-    assert lead.without.value == pytest.approx(rest.mean())
-    assert (lead.without.n, lead.without.clusters) == (30, 12)
+    assert one.without is not None and one.verdict == verdict
+    assert one.without.value == pytest.approx(rest.mean())
+    assert (one.without.n, one.without.clusters) == (30, 12)
     # of the scores and of the price, by Student's t over the fewer clusters
     own = rest.std(ddof=1) / math.sqrt(30)
     of_price = (price - low) / stats.t.ppf(0.975, 11)
-    error = math.hypot(own, lead.doublings * of_price)
-    half = (lead.without.high - lead.without.low) / 2
+    error = math.hypot(own, one.doublings * of_price)
+    half = (one.without.high - one.without.low) / 2
     assert half == pytest.approx(error * stats.t.ppf(0.975, 11))
+
+
+def test_questions_of_one_user_are_one_cluster_of_what_is_left_of_a_lead() -> None:
+    found = paying(1.0, 1.0)
+    found.table["cluster"] = [f"u{place // 2}" for place in range(30)] * 2
+    scores = ordered(found)
+    [lead] = length_leads(scores, found.table, 0.95, Estimate(0.5, 0.5, 0.5, 40, 40))
+    assert lead.without is not None and lead.without.clusters == 15
+    rest = (scores.comparable[:, 0] - scores.comparable[:, 1]).reshape(15, 2)
+    rest = rest - 0.5 * (1 + 0.2 * (np.arange(30) % 3 - 1)).reshape(15, 2)
+    error = rest.mean(axis=1).std(ddof=1) / math.sqrt(15)
+    half = (lead.without.high - lead.without.low) / 2
+    assert half == pytest.approx(error * stats.t.ppf(0.975, 14))
 
 
 @pytest.mark.parametrize(("questions", "is_known"), [(6, True), (5, False)])
@@ -522,19 +537,21 @@ def rated(spread: float, questions: int = 12, unknown: int = 0) -> tuple[pd.Data
             length = math.nan if place < unknown else 2.0**doublings
             name = f"q{place}"
             # two epochs of other lengths, whose doublings have this mean
-            for epoch, factor in ((1, 2.0), (2, 0.5)):
+            for epoch, factor in ((1, 2.0), (2, 0.5)) if place % 2 else ((1, 0.5), (2, 2.0)):
                 one = {"model": model, "question": name, "answer_length": length * factor}
                 texts.append({**one, "epoch": epoch})
             people = quality + (place % 3)
             score = people + 0.5 + 0.7 * doublings
-            given = {"ann": people - 1, "bo": people + 1}
+            on_their_scale = 1 + (people - 1) * 4 / 9
+            apart = 0.5 + 0.5 * (place % 2)
+            given = {"ann": on_their_scale - apart, "bo": on_their_scale + apart}
             one = {"model": model, "question": name, "score": score, "cluster": name}
             ratings.append({**one, "ratings": given})
     return pd.DataFrame(texts), Matched(pd.DataFrame(ratings), {}, 0)
 
 
 def test_the_price_of_length_is_that_within_models() -> None:
-    human = HumanRatings(Path("ratings.csv"), (1.0, 10.0), (), 0)
+    human = HumanRatings(Path("ratings.csv"), (1.0, 5.0), (), 0)
     for spread in (0.2, 1.0):
         texts, matched = rated(spread)
         slope = people_slope(texts, human, matched)
