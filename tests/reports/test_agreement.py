@@ -1058,21 +1058,13 @@ def test_ratings_are_matched_as_plain_counting_says() -> None:
     for one in table:
         one["cluster"] = {"a": "ann", "b": ""}.get(one["question"][0], one["question"])
     found = answers(table)
-    given = []
+    given: list[tuple[Any, ...]] = []
     for place in range(60):
         name = f"{'abc'[place % 14 % 3]}{place % 14}"  # two of these are no questions
         model = ("m", "n", "gpt")[int(generator.integers(3))]
-        epoch = (None, 1, 2, 3)[int(generator.integers(4))]
-        one = (name, model, generator.integers(1, 6), f"r{place // 14}", epoch)
-        given.append(one)
-    seen = set()
-    kept = []
-    for one in given:
-        key = (one[0], one[1], one[3], one[4])
-        if key not in seen:
-            kept.append(one)
-        seen.add(key)
-    human = ratings(*kept)
+        named_epoch = (None, 1, 2, 3)[int(generator.integers(4))]
+        given.append((name, model, generator.integers(1, 6), f"r{place // 14}", named_epoch))
+    human = ratings(*given)
     matched = match_ratings(found.table, {"m": "m", "n": "n"}, human)
 
     wanted: dict[tuple[str, str, int], dict[str, float]] = {}
@@ -1080,10 +1072,10 @@ def test_ratings_are_matched_as_plain_counting_says() -> None:
     without_epoch = 0
     for rating in human.ratings:
         epochs = [
-            one
-            for one in table
-            if (one["model"], one["question"]) == (rating.model, rating.question)
-            and rating.epoch in (None, one["epoch"])
+            answered
+            for answered in table
+            if (answered["model"], answered["question"]) == (rating.model, rating.question)
+            and rating.epoch in (None, answered["epoch"])
         ]
         if not epochs:
             known = rating.model in ("m", "n")
@@ -1097,9 +1089,9 @@ def test_ratings_are_matched_as_plain_counting_says() -> None:
         rating: {"epoch": "answer", "model": "model"}[kind] for rating, kind in lost.items()
     }
     assert len(matched.answers) == len(wanted)
-    for one in rows_of(matched.answers):
-        key = (one.model, one.question, one.epoch)
-        assert one.ratings == wanted[key]
+    for shown in rows_of(matched.answers):
+        key = (str(shown.model), str(shown.question), int(shown.epoch))
+        assert shown.ratings == wanted[key]
         finals = [
             other["final"]
             for other in table
@@ -1107,8 +1099,8 @@ def test_ratings_are_matched_as_plain_counting_says() -> None:
         ]
         known_finals = [final for final in finals if not math.isnan(final)]
         mean = sum(known_finals) / len(known_finals) if known_finals else math.nan
-        assert one.score == pytest.approx(mean, nan_ok=True)
-        assert one.group == GROUPS[one.question[0]] and one.weight == 1
+        assert shown.score == pytest.approx(mean, nan_ok=True)
+        assert shown.group == GROUPS[shown.question[0]] and shown.weight == 1
     clusters = dict(zip(matched.answers["question"], matched.answers["cluster"], strict=True))
     of_ann = {cluster for question, cluster in clusters.items() if question[0] == "a"}
     others = [cluster for question, cluster in clusters.items() if question[0] != "a"]
@@ -1208,7 +1200,7 @@ def test_questions_people_and_clusters_behind_means_by_hand() -> None:
     said = satisfaction(("a", 1, 3.0), ("a", 2, 5.0), ("b", 1, 4.0), ("c", 2, 2.0))
     found = intents_level(answers(table), said)
     names = [GROUPS[letter] for letter in "abc"]
-    assert {key: dict(found.behind[key]) for key in found.behind} == {  # type: ignore[index]
+    assert {key: dict(found.behind[key]) for key in found.behind} == {
         "questions": dict(zip(names, (2, 1, 2), strict=True)),
         "people": dict(zip(names, (2, 1, 1), strict=True)),
         "clusters": dict(zip(names, (1, 1, 2), strict=True)),

@@ -706,7 +706,7 @@ def random_logs(seed: int) -> list[GridLog]:
         table["outcome"] = np.where(lost, "unscored_refusal", "judged")
         is_own = table["source"] == table["model"]
         table["copy"] = is_own & table["case"].isin(["c1", "c2"])
-        kept = table.drop(index=chance.choice(len(table), 6, replace=False))
+        kept = table.drop(index=chance.choice(len(table), 6, replace=False).tolist())
         conditions = {**log.conditions, "cases": 14}
         logs.append(replace(log, judgements=kept, conditions=conditions))
     return logs

@@ -744,7 +744,7 @@ def test_repeats_and_keys_by_hand() -> None:
     assert repeats.result.value == pytest.approx(math.sqrt((2 + 8) / 3))
     [keys] = _keys(table, ["p/x", "p/y", "p/z"])
     assert (keys.judge, keys.baseline) == ("p/x", 0.05) and keys.result is not None
-    assert (keys.result.value, keys.result.n) == (pytest.approx(1 / 3), 3)
+    assert keys.result.value == pytest.approx(1 / 3) and keys.result.n == 3
     assert keys.replies == {"replies": 3, "unkeyed": 1, "near_key": 1}
 
 

@@ -540,7 +540,7 @@ def rated(spread: float, questions: int = 12, unknown: int = 0) -> tuple[pd.Data
             for epoch, factor in ((1, 2.0), (2, 0.5)) if place % 2 else ((1, 0.5), (2, 2.0)):
                 one = {"model": model, "question": name, "answer_length": length * factor}
                 texts.append({**one, "epoch": epoch})
-            people = quality + (place % 3)
+            people = quality + place % 3 + 1.2 * (place % 2)
             score = people + 0.5 + 0.7 * doublings
             on_their_scale = 1 + (people - 1) * 4 / 9
             apart = 0.5 + 0.5 * (place % 2)
