@@ -94,6 +94,20 @@ def test_shares_may_be_off_by_rounding(tmp_path: Path, rubric: Rubric) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("share", "is_whole"), [("0.5000009", True), ("0.4999991", True), ("0.500002", False)]
+)
+def test_shares_add_up_to_1_within_a_millionth(
+    tmp_path: Path, rubric: Rubric, share: str, is_whole: bool
+) -> None:
+    file = write(tmp_path, f"intents: {{leisure: 0.5, factual_qa: {share}}}")
+    if is_whole:
+        assert sum(read_traffic(file, rubric).shares["intents"].values()) != 1
+        return
+    with pytest.raises(InputError, match="must add up to 1"):
+        read_traffic(file, rubric)
+
+
 def test_a_file_must_be_there(tmp_path: Path, rubric: Rubric) -> None:
     with pytest.raises(InputError, match=r"no file 'none\.yaml'"):
         read_traffic(Path("none.yaml"), rubric)
