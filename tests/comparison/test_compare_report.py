@@ -40,13 +40,14 @@ def beside_a_baseline() -> pd.DataFrame:
     return frame(values, group=["x", "y", "y"] * 40)
 
 
+SHIFTS = {"a": 0, "b": 2, "c": 30}
+
+
 def losses() -> pd.DataFrame:
     """Scores with three digits, of which a lower one is better."""
     draws = np.random.default_rng(1)
     hard = draws.normal(200, 40, 60)
-    return frame(
-        {name: hard + draws.normal(shift, 9, 60) for name, shift in zip("abc", (0, 2, 30))}
-    )
+    return frame({name: hard + draws.normal(shift, 9, 60) for name, shift in SHIFTS.items()})
 
 
 def other_samples() -> pd.DataFrame:
@@ -139,7 +140,7 @@ def people(folder: Path, kind: str) -> Report:
     if kind == "lost":
         rows += [(f"other{place}", "lab/alpha", 1) for place in range(7)]
     human = read_human_ratings(labels(folder, rows), (0.0, 1.0))
-    compared, corrected, unused = compare_with_people(table, human, scale=(0, 1), rounds=200)
+    compared, _, unused = compare_with_people(table, human, scale=(0, 1), rounds=200)
     facts: dict[str, Any] = {"left_out": tuple(unused)}
     if kind == "worst":
         facts["judge"] = "p/judge"
@@ -302,7 +303,7 @@ def test_labels_meet_the_mean_of_all_epochs_and_the_clusters(tmp_path: Path) -> 
     assert found.loc[("s007", "lab/beta"), "score"] == 0.0
     assert found.loc[("s001", "lab/alpha"), "cluster"] == found.loc[("s007", "lab/beta"), "cluster"]
     assert len(left_out) >= 1
-    compared, corrected, unused = compare_with_people(table, human, rounds=100)
+    compared, _, unused = compare_with_people(table, human, rounds=100)
     assert unused == left_out
     assert compared.means[ALL][0].clusters == 6
 
@@ -335,7 +336,7 @@ def test_a_baseline_is_kept_where_people_correct(tmp_path: Path) -> None:
     human = read_human_ratings(labels(tmp_path, rows), (0.0, 1.0))
     draws = np.random.default_rng(2)
     table = frame({name: draws.integers(0, 2, 40) * 1.0 for name in "abc"}, group=["x", "y"] * 20)
-    compared, corrected, _ = compare_with_people(table, human, baseline="b", rounds=100, seed=3)
+    compared, _, _ = compare_with_people(table, human, baseline="b", rounds=100, seed=3)
     plain = compare(table, baseline="b", scale=(0, 1), rounds=100, seed=3)
     assert compared.comparisons == plain.comparisons
     assert len(compared.comparisons[ALL]) == 2

@@ -24,7 +24,13 @@ from urs_inspect.comparison._gate import (
 )
 from urs_inspect.comparison._gate_report import make_gate
 from urs_inspect.comparison._samples import SampleRun, SampleScores
-from urs_inspect.stats._power import mean_bounds, pass_power, passing_margin, questions_to_pass
+from urs_inspect.stats._power import (
+    FEWEST,
+    mean_bounds,
+    pass_power,
+    passing_margin,
+    questions_to_pass,
+)
 
 NAN = math.nan
 POINTS = np.random.default_rng(5).integers(1, 11, 200).astype(float)
@@ -147,6 +153,10 @@ CASES: dict[str, tuple[Callable[[], tuple[SampleScores, SampleScores]], dict[str
         {"margin": 0.5},
     ),
     "five clusters": (lambda: pair(BASE[:5], BASE[:5]), {"margin": 0.9}),
+    "as few clusters as have bounds, all scores the same": (
+        lambda: pair([7.0] * FEWEST, [7.0] * FEWEST, scale=None),
+        {"margin": 0.5},
+    ),
     "few with scores of both": (
         lambda: pair(without(BASE[:12], *range(6)), without(BASE[:12], *range(9, 12))),
         {"margin": 0.5},
@@ -168,6 +178,7 @@ def test_the_report_of_every_kind_of_gate() -> None:
     for name, (sides, options) in CASES.items():
         made = make_gate(*sides(), **options)
         facts = {key: value for key, value in made.report.as_dict().items() if key in FACTS}
+        facts["warned"] = [each.title for each in made.report.sections if each.warnings]
         given = ", ".join(f"{key} {value}" for key, value in options.items())
         parts.append(
             f"<!-- {name}: {given}; exit code {made.code} -->\n\n{made.report.markdown()}\n"
