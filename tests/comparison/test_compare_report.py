@@ -140,7 +140,7 @@ def people(folder: Path, kind: str) -> Report:
     if kind == "lost":
         rows += [(f"other{place}", "lab/alpha", 1) for place in range(7)]
     human = read_human_ratings(labels(folder, rows), (0.0, 1.0))
-    compared, _, unused = compare_with_people(table, human, scale=(0, 1), rounds=200)
+    compared, corrected, unused = compare_with_people(table, human, scale=(0, 1), rounds=200)
     facts: dict[str, Any] = {"left_out": tuple(unused)}
     if kind == "worst":
         facts["judge"] = "p/judge"
