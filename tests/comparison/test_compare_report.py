@@ -130,7 +130,8 @@ def people(folder: Path, kind: str) -> Report:
     truth = {name: (draws.random(120) < chance) * 1.0 for name, chance in RATES.items()}
     judged = {name: values.copy() for name, values in truth.items()}
     judged["lab/gamma"][draws.random(120) < 0.8] = 1.0
-    table = frame(judged)
+    groups = {"group": ["x", "y"] * 60} if kind == "trusted" else {}
+    table = frame(judged, **groups)
     rows = []
     for name, values in truth.items():
         places = np.arange(60)
@@ -303,6 +304,10 @@ def test_labels_meet_the_mean_of_all_epochs_and_the_clusters(tmp_path: Path) -> 
     assert found.loc[("s007", "lab/beta"), "score"] == 0.0
     assert found.loc[("s001", "lab/alpha"), "cluster"] == found.loc[("s007", "lab/beta"), "cluster"]
     assert len(left_out) >= 1
+    of_epochs = [(f"s{place:03}", "lab/alpha", 1, place % 2 + 1) for place in range(4)]
+    file = labels(tmp_path, of_epochs, "epoch")
+    by_epoch = match_answers(table, names, read_human_ratings(file, (0.0, 1.0)), []).answers
+    assert by_epoch.set_index("question")["score"].tolist() == [0.5] * 4
     compared, _, unused = compare_with_people(table, human, rounds=100)
     assert unused == left_out
     assert compared.means[ALL][0].clusters == 6

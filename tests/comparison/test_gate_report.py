@@ -138,6 +138,10 @@ CASES: dict[str, tuple[Callable[[], tuple[SampleScores, SampleScores]], dict[str
         lambda: pair(POINTS, moved(1.0, 0.3, 0.8), **ONE_TO_TEN),
         {"margin": 0.9, "equivalent": True, "lower_is_better": True},
     ),
+    "a shift that depends a little on the score": (
+        lambda: pair(POINTS, moved(0.5, 0.8, 0.93), **ONE_TO_TEN),
+        {"margin": 0.9, "equivalent": True},
+    ),
     "equivalence that cannot be told": (
         lambda: pair(BASE, changed(20, 25)),
         {"margin": 0.02, "equivalent": True},
