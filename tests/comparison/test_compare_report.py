@@ -249,6 +249,9 @@ def test_numbers_as_text_are_numbers_and_truth_values_too() -> None:
     table = frame({"a": ["1", "0.5"] * 6, "b": [True, False] * 6})
     means = compare(table, rounds=50).means[ALL]
     assert [mean.value for mean in means] == [0.75, 0.5]
+    lacking = pd.array([True, None, False] * 4, dtype="boolean")
+    means = compare(frame({"a": lacking, "b": [1.0] * 12}), rounds=50).means[ALL]
+    assert [(mean.value, mean.n) for mean in means] == [(1.0, 8), (0.5, 8)]
 
 
 @pytest.mark.parametrize(

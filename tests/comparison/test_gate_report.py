@@ -316,14 +316,29 @@ def test_what_bounds_decide_at_a_margin_of_a_half(
     assert decision.code == code
 
 
-def test_a_difference_of_equivalence_takes_the_two_sided_interval() -> None:
-    """A loss whose one-sided bound is below 0, and whose two-sided interval is not."""
-    differences = np.tile([-0.66, 0.5], 100)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_difference_of_equivalence_takes_the_two_sided_interval(sign: int) -> None:
+    """A difference whose one-sided bound leaves out 0, and whose two-sided interval does not."""
+    differences = sign * np.tile([-0.66, 0.5], 100)
     paired = PairedScores(np.zeros(200), differences, np.arange(200), (-1.0, 1.0))
     one_sided = decide(paired, Rule(0.05))
-    assert one_sided.high < 0 < one_sided.estimate(two_sided=True).high
-    assert one_sided.code == 1
+    if sign > 0:
+        assert one_sided.high < 0 < one_sided.estimate(two_sided=True).high
+    else:
+        assert one_sided.low > 0 > one_sided.estimate(two_sided=True).low
+    assert one_sided.code == (1 if sign > 0 else 0)
     assert decide(paired, Rule(0.05, equivalent=True)).code == 2
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_missing_scores_may_hide_that_there_is_no_difference(sign: int) -> None:
+    base = np.tile([0.0, 0.1], 100)
+    new = base + sign * np.tile([0.25, 0.35], 100)
+    whole = PairedScores(base, new, np.arange(200), (-1.0, 1.0))
+    assert decide(whole, Rule(0.05, equivalent=True)).code == 1
+    new[:60] = NAN
+    lacking = PairedScores(base, new, np.arange(200), (-1.0, 1.0))
+    assert decide(lacking, Rule(0.05, equivalent=True)).code == 2
 
 
 # --- sides ---
