@@ -74,7 +74,7 @@ def alike() -> pd.DataFrame:
     draws = np.random.default_rng(3)
     values = {name: draws.integers(0, 2, 60) * 1.0 for name in ("p/a", "p/c")}
     wide = values["p/a"].copy()
-    wide[::2] = draws.integers(0, 4, 30)
+    wide[::2] = draws.normal(0.5, 2, 30)
     return frame(values | {"p/b": values["p/a"], "p/d": wide})
 
 
@@ -110,7 +110,7 @@ CASES: dict[str, tuple[Callable[[], pd.DataFrame], dict[str, Any], dict[str, Any
     "3% without a score": (lacking(0, 3), {}, {"scale": (0, 1), "lower_is_better": True}),
     "a lead that missing scores may have made": (lacking(0, 45), {}, {"scale": (0, 1)}),
     "clusters": (in_clusters, {"scale": (0.0, 5.0)}, {"difference": 0.5}),
-    "alike, on a wide scale": (alike, {"scale": (0.0, 1000.0)}, {}),
+    "alike, on a wide scale": (alike, {"scale": (0.0, 100.0)}, {}),
     "equal scores": (equal, {}, {"difference": 0.1}),
     "twelve samples": (lambda: frame(right(9, 12, 0.0, 0.4)), {}, {}),
 }
