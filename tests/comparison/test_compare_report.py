@@ -182,8 +182,10 @@ def test_the_report_of_a_comparison_that_people_correct(
 def test_of_more_than_ten_models_some_pairs_are_shown(models: int, shown: int) -> None:
     table = frame(right(8, 20, *np.linspace(0, 1, models)))
     compared = compare(table, rounds=50)
-    [_, differences, *_] = report_comparison(compared, sample_scores(table)).sections
+    made = report_comparison(compared, sample_scores(table), difference=0.2)
+    [_, differences, *_] = made.sections
     pairs = differences.tables[0].data
+    assert "Needed for 0.2" in pairs
     assert len(pairs) == shown
     best = compared.short[compared.names[0]]
     assert (pairs["First"] == best).sum() == models - 1
