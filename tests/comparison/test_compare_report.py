@@ -312,12 +312,14 @@ def test_labels_meet_the_mean_of_all_epochs_and_the_clusters(tmp_path: Path) -> 
     left_out: list[str] = []
     names = {name: name for name in ("lab/alpha", "lab/beta")} | {"alpha": "lab/alpha"}
     matched = match_answers(table, names, human, left_out)
-    found = matched.answers.set_index(["question", "model"])
+    found = {}
+    for answer in matched.answers.to_dict("records"):
+        found[answer["question"], answer["model"]] = answer
     assert len(found) == 20
-    assert found.loc[("s001", "lab/alpha"), "score"] == 0.5
-    assert found.loc[("s007", "lab/alpha"), "score"] == 1.0
-    assert found.loc[("s007", "lab/beta"), "score"] == 0.0
-    assert found.loc[("s001", "lab/alpha"), "cluster"] == found.loc[("s007", "lab/beta"), "cluster"]
+    assert found["s001", "lab/alpha"]["score"] == 0.5
+    assert found["s007", "lab/alpha"]["score"] == 1.0
+    assert found["s007", "lab/beta"]["score"] == 0.0
+    assert found["s001", "lab/alpha"]["cluster"] == found["s007", "lab/beta"]["cluster"]
     assert len(left_out) >= 1
     of_epochs = [(f"s{place:03}", "lab/alpha", 1, place % 2 + 1) for place in range(4)]
     file = labels(tmp_path, of_epochs, "epoch")
@@ -340,10 +342,8 @@ def test_the_scale_of_labelled_scores_is_given_or_known(tmp_path: Path) -> None:
     ):
         if known:
             compared, *_ = compare_with_people(table, human, scale=scale, rounds=50)
-            models = compared.models
-            assert models.loc["b", "mean_highest"] - models.loc[
-                "b", "mean_lowest"
-            ] == pytest.approx(1 / 3)
+            of_b = compared.models.loc[["b"]].to_dict("records")[0]
+            assert of_b["mean_highest"] - of_b["mean_lowest"] == pytest.approx(1 / 3)
         else:
             with pytest.raises(InputError, match=r"scale.*0.5 to 1"):
                 compare_with_people(table, human, scale=scale, rounds=50)

@@ -356,6 +356,14 @@ def test_roles_of_judges_and_of_others(tmp_path: Path, role: str, is_judge: bool
         assert tells(read_sample_scores([log, more]).chosen, f"{role}: p/one ... p/two")
 
 
+def test_a_log_of_another_judge_replaces_none(tmp_path: Path) -> None:
+    for day, judge in ((1, "p/one"), (2, "p/two")):
+        roles = {"grader": ModelConfig(model=judge)}
+        write_log(tmp_path, "a", day=day, scorer="graded", model_roles=roles)
+    with pytest.raises(InputError, match=r"p/one.*p/two"):
+        read_sample_scores([str(tmp_path)])
+
+
 def test_arguments_that_differ_are_named_in_short(tmp_path: Path) -> None:
     long = "word " * 40
     write_log(tmp_path, "b", task_args={"style": long})
@@ -534,7 +542,7 @@ def test_a_sample_that_a_filter_took_away_counts_as_missing(tmp_path: Path) -> N
     """The lines of another filter are other scores."""
     lines = [{"doc_id": n, "filter": name, "acc": n} for n in range(2) for name in ("x", "y")]
     write_saved(tmp_path, "m", lines)
-    lacking = [*lines[:3], {"doc_id": 1, "filter": "y", "metrics": []}]
+    lacking: list[dict[str, Any]] = [*lines[:3], {"doc_id": 1, "filter": "y", "metrics": []}]
     write_saved(tmp_path, "n", lacking)
     assert values_of(str(tmp_path), scorer="acc,y") == {"m": "[0.0, 1.0]", "n": "[0.0, nan]"}
     assert values_of(str(tmp_path), scorer="acc,x") == {"m": "[0.0, 1.0]", "n": "[0.0, 1.0]"}

@@ -295,11 +295,13 @@ def test_answers_of_people_have_their_median_and_others_the_score_of_their_judge
     (folder := tmp_path / "rest").mkdir()
     rest = labels(folder, [(35, "m", 2, "ann"), (35, "m", 3, "ben")], "rater")
     found = found_of([log], labels(tmp_path, rows, "rater"), (1, 5), rest=rest)
-    answers = found.answers.set_index("sample")
-    assert answers.loc["0", ["by", "value"]].tolist() == ["person", 1.0]
-    assert answers.loc["7", ["by", "value"]].tolist() == ["person", 3.0]
-    assert answers.loc["35", ["by", "value"]].tolist() == ["person", 2.5]
-    assert answers.loc["36", ["by", "value"]].tolist() == ["p/j", 2.0]
+    given = {}
+    for answer in found.answers.to_dict("records"):
+        given[answer["sample"]] = (answer["by"], answer["value"])
+    assert given["0"] == ("person", 1.0)
+    assert given["7"] == ("person", 3.0)
+    assert given["35"] == ("person", 2.5)
+    assert given["36"] == ("p/j", 2.0)
     assert found.final
     assert found.shown.labels == 30  # nothing is learned of the rest
 

@@ -81,7 +81,7 @@ def test_what_is_no_score_is_refused(tmp_path: Path, written: Any) -> None:
 
 
 def test_scores_of_a_column_of_each_judge_and_of_people(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"question": "One", "model": "m", "x": 3, "y": "", "who": 1},
         {"question": "One", "model": "n", "x": "", "y": "", "who": ""},
         {"question": "Two", "model": "m", "x": 4, "y": 5, "who": ""},

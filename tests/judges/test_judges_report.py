@@ -131,6 +131,12 @@ def dimensions_alone() -> DatasetJudges[JudgeResult]:
     )
 
 
+def three_judges() -> DatasetJudges[JudgeResult]:
+    """As many as a sentence names, of which none is better than a rule."""
+    names = ("p/one", "p/two", "p/three")
+    return dataset(*(pair_judge(name, 0.5, seed) for seed, name in enumerate(names, 20)))
+
+
 def unread() -> DatasetJudges[JudgeResult]:
     return dataset(pair_judge("p/silent", 0.9, 1, never=1.0))
 
@@ -189,6 +195,7 @@ def test_the_report_of_every_kind_of_judges() -> None:
         "the whole and dimensions": judges_report([both_levels()], [], by=("dimension", "failure")),
         "dimensions alone": judges_report([dimensions_alone()], [], by=("failure",)),
         "nothing read": judges_report([unread()], []),
+        "three judges": judges_report([three_judges()], []),
         "ratings": judges_report([], [raters()], by=by[1:]),
         "two data sets": judges_report([dimensions_alone()], [raters()]),
     }
@@ -202,8 +209,8 @@ def test_all_numbers_have_a_row() -> None:
     counted = Counter(table["judge"])
     for judge in (*pairs.judges, *pairs.baselines):
         assert counted[judge.name] > 0
-    for judge in ratings.judges:
-        assert counted[judge.name] == len(rating_details(judge))
+    for rater in ratings.judges:
+        assert counted[rater.name] == len(rating_details(rater))
     unread = table[(table["measure"] == "unread") & (table["judge"] == "p/noisy")]
     [whole] = unread[unread["by"] == "all"]["value"]
     assert whole == 3 / 40
