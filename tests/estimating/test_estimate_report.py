@@ -7,12 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai.dataset import Sample
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalError, EvalSample
+from inspect_ai.scorer import match
+from inspect_ai.solver import generate
+from scipy import stats
 
 from tests.reports.golden_files import check_golden
+from tests.reports.judged_logs import answered, judgement, tokens, write_judged
 from urs_inspect._util import InputError
-from urs_inspect.estimating._actual_use import Actual, ActualUse, _together
-from urs_inspect.estimating._commands import _models, _roles, _sources
+from urs_inspect.estimating._actual_use import Actual, ActualUse, _together, read_actual
+from urs_inspect.estimating._commands import _lengths, _models, _roles, _sources
 from urs_inspect.estimating._estimate import (
     AGAIN,
     GRADER,
@@ -22,6 +28,8 @@ from urs_inspect.estimating._estimate import (
     Spread,
     _check_roles,
     _chosen,
+    estimate_run,
+    with_precision,
 )
 from urs_inspect.estimating._lengths import (
     JUDGEMENT,
@@ -34,9 +42,12 @@ from urs_inspect.estimating._lengths import (
     TokenCounter,
     count_by_rule,
     is_wide,
+    measured_lengths,
     total,
 )
 from urs_inspect.estimating._report import assumption_sentences, estimate_report
+from urs_inspect.reports.numbers._costs import load_prices
+from urs_inspect.stats._power import smallest_difference
 
 RANGE = Amount(0.5, 1.0, 2.5)
 EN, ZH = Amount(90, 100, 110), Amount(40, 50.4, 60)
@@ -111,7 +122,7 @@ IN_PART = run(
 CASES: dict[str, tuple[RunEstimate, ActualUse | None]] = {
     "priced": (PRICED, None),
     "without a price, in epochs": (assuming(WITHOUT_PRICE, judges_itself=True), None),
-    "priced in part": (IN_PART, None),
+    "priced in part, in two epochs": (replace(IN_PART, epochs=2), None),
     "a bound of the precision": (
         replace(
             assuming(
@@ -236,13 +247,13 @@ def test_each_message_takes_a_few_tokens_and_empty_ones_none() -> None:
 def test_lengths_that_are_given_come_first_then_logs_then_assumptions() -> None:
     given, logged, assumed = Lengths(7, 8, LOGGED), Lengths(logged=LOGGED), Lengths()
     reference = Amount.exactly(10)
-    for lengths, answer, judgement in (
+    for lengths, answer, reply in (
         (given, Amount.exactly(7), Amount.exactly(8)),
         (logged, EN, EN),
         (assumed, Amount(5, 10, 20), JUDGEMENT),
     ):
         assert lengths.answer("p/m", "en", reference) == answer
-        assert lengths.judgement("p/j", "en") == judgement
+        assert lengths.judgement("p/j", "en") == reply
     assert given.verdict == Amount.exactly(8)
     assert logged.verdict == assumed.verdict == VERDICT
     assert assumed.answer("p/m", "en", None) == WITHOUT_REFERENCE
@@ -264,7 +275,7 @@ def questions(number: int, languages: str = "en zh") -> list[Sample]:
         text = "word " * (place % 37 + 1)
         metadata = {"language": language}
         samples.append(
-            Sample(input=text, target="ref " * (place % 11), id=place, metadata=metadata)
+            Sample(input=text, target="ref " * (place % 11), id=f"q{place}", metadata=metadata)
         )
     return samples
 
@@ -333,7 +344,110 @@ def test_models_that_are_needed_and_those_that_are_not(
     assert problem in refused.value.message
 
 
+def test_epochs_count_and_a_scorer_without_a_judge_judges_nobody() -> None:
+    def make(_arguments: Mapping[str, Any]) -> Task:
+        return Task(dataset=MemoryDataset(questions(5, "en")), solver=generate(), scorer=match())
+
+    found = estimate_run(
+        "urs",
+        make,
+        {},
+        models=["p/m", "p/n"],
+        roles={},
+        limit=4,
+        epochs=3,
+        counter=WORDS,
+        lengths=Lengths(50),
+        prices=load_prices(None),
+    )
+    assert not found.assumptions.judges_itself
+    assert (found.samples, found.epochs, len(found.ids)) == (4, 3, 4)
+    for role in found.roles:
+        assert (role.samples, role.runs, role.calls.expected) == (12, 1, 12)
+        assert role.output_tokens == Amount.exactly(12 * 50)
+    assert [role.model for role in found.roles] == ["p/m", "p/n"]
+
+
+# --- precision ---
+
+
+@pytest.mark.parametrize(("models", "tests"), [(1, 1), (2, 1), (3, 3), (4, 6)])
+def test_right_and_wrong_verdicts_have_a_bound_of_the_precision(models: int, tests: int) -> None:
+    roles = [model(f"p/{place}") for place in range(models)]
+    found = with_precision(run(*roles, task="md_eval", samples=100), [])
+    assert found.margin is not None and found.difference is not None
+    t = float(stats.t(99).ppf(0.975))
+    assert found.margin == Amount.exactly(pytest.approx(0.5 * t / 10))  # type: ignore[arg-type]
+    expected = smallest_difference(math.sqrt(0.5) / 10, 100, tests=tests)
+    assert found.difference.expected == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("task", "judged", "samples", "known"),
+    [
+        ("urs", True, 2, True),
+        ("urs", True, 1, False),
+        ("urs", False, 100, False),
+        ("md_eval", False, 2, True),
+        ("md_eval", False, 1, False),
+        ("mad", True, 100, False),
+    ],
+)
+def test_where_a_precision_can_be_said(task: str, judged: bool, samples: int, known: bool) -> None:
+    roles = [model("p/m")]
+    if judged:
+        roles.append(model("p/j", GRADER))
+    found = with_precision(run(*roles, task=task, samples=samples), [])
+    assert (found.margin is not None) == known
+    assert (found.assumptions.spread is not None) == known
+
+
 # --- what was used ---
+
+
+def used(name: str, *, epoch: int = 1, error: bool = False) -> EvalSample:
+    failed = EvalError(message="failed", traceback="", traceback_ansi="") if error else None
+    return answered(
+        name,
+        judgement(5),
+        epoch=epoch,
+        error=failed,
+        model_usage={"p/m": tokens(100, 10), "p/j": tokens(1000, 20)},
+        role_usage={"grader": tokens(1000, 20)},
+    )
+
+
+def test_samples_that_failed_took_nothing_that_was_estimated(tmp_path: Path) -> None:
+    samples = [used("one"), used("two", error=True), used("one", epoch=2), used("three")]
+    write_judged(tmp_path / "log.eval", *samples, model="p/m", roles={"grader": ["p/j"]})
+    found = read_actual([str(tmp_path)], "urs")
+    assert {(one.role, one.model, one.samples) for one in found.roles} == {
+        ("model", "p/m", 3),
+        ("grader", "p/j", 3),
+    }
+    estimated = run(model("p/m"), model("p/j", GRADER), ids=("one", "two"))
+    for epochs, counted in ((1, 1), (2, 2)):
+        found = read_actual([str(tmp_path)], "urs", replace(estimated, epochs=epochs))
+        assert {one.samples for one in found.roles} == {counted}
+        assert {one.input_tokens for one in found.roles} == {100 * counted, 1000 * counted}
+        assert any(f"{3 - counted} of 3 samples" in sentence for sentence in found.left_out)
+
+
+def test_judges_that_are_not_asked_for_are_not_said_to_share(tmp_path: Path) -> None:
+    usage = {"p/m": tokens(100, 10), "p/j": tokens(100, 70), "p/k": tokens(100, 20)}
+    judged = judgement(5, judge_finals=[["p/j", 5.0], ["p/k", 5.0]])
+    sample = answered("q", judged, model_usage=usage, role_usage={"grader": tokens(200, 400)})
+    roles = {"grader": ["p/j", "p/k"]}
+    log = write_judged(tmp_path / "log.eval", sample, model="p/m", roles=roles)
+    assert measured_lengths([log]).shared == ("p/j", "p/k")
+    assert measured_lengths([log], judges=("p/k", "p/z")).shared == ("p/k",)
+    # Models that judge themselves are judges.
+    alone = _lengths(_sources([log, "answer=7"]), ("p/x",), ())
+    assert alone.logged is not None
+    assert (alone.given_answer, alone.logged.replies.asked) == (7, ("p/x",))
+    graded = _lengths(_sources([log]), ("p/x",), ("p/k",))
+    assert graded.logged is not None
+    assert (graded.given_answer, graded.logged.replies.asked) == (None, ("p/k",))
 
 
 def test_what_logs_took_is_added_up_by_role_and_model() -> None:

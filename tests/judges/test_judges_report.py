@@ -120,6 +120,7 @@ def both_levels() -> DatasetJudges[JudgeResult]:
     return dataset(
         pair_judge("p/good", 0.9, 1, levels=levels, orders="both"),
         pair_judge("p/weak", 0.5, 2, levels=levels, orders="both", never=0.1),
+        pair_judge("p/whole", 0.6, 9, orders="both"),
         name="md_eval",
     )
 
@@ -132,9 +133,10 @@ def dimensions_alone() -> DatasetJudges[JudgeResult]:
 
 
 def three_judges() -> DatasetJudges[JudgeResult]:
-    """As many as a sentence names, of which none is better than a rule."""
+    """As many as a sentence names, of which none is better than a rule; a log of a rule differs."""
     names = ("p/one", "p/two", "p/three")
-    return dataset(*(pair_judge(name, 0.5, seed) for seed, name in enumerate(names, 20)))
+    judges = [pair_judge(name, 0.5, seed) for seed, name in enumerate(names, 20)]
+    return dataset(*judges, pair_judge("baseline/shortest", 0.5, 9))
 
 
 def unread() -> DatasetJudges[JudgeResult]:
