@@ -563,6 +563,7 @@ def test_settings_of_models_of_lm_eval(tmp_path: Path) -> None:
     assert len(models) == len(settings)
     for words in ("revision=y", "top_k", "num_fewshot=5"):
         assert sum(words in model for model in models) == 1, models
+    assert not any("dtype" in model for model in models)  # which all have alike
 
 
 def test_models_of_lm_eval_without_a_name_have_that_of_their_folder(tmp_path: Path) -> None:

@@ -25,10 +25,16 @@ from urs_inspect.importing._answers import (
     write_answers,
 )
 from urs_inspect.importing._files import ImportedFile, Naming
-from urs_inspect.importing._pairs import ImportedVerdict, pairs_of, read_pairs_file
+from urs_inspect.importing._pairs import (
+    ImportedVerdict,
+    pairs_of,
+    read_pairs_file,
+    write_verdicts,
+)
 from urs_inspect.importing._recognition import importable
 from urs_inspect.importing._scores import read_scores_file, score_logs
 from urs_inspect.logs._battles import write_copy
+from urs_inspect.logs._comparisons import read_comparisons
 
 NOTHING: Mapping[Any, Any] = {}
 
@@ -193,6 +199,17 @@ def test_verdicts_on_a_pair_are_together_whatever_the_order(tmp_path: Path) -> N
         assert [answer.model for answer in given[0].answers] == [ballot.model_a, ballot.model_b]
 
 
+def test_a_verdict_that_is_there_twice_counts_once(tmp_path: Path) -> None:
+    row = {"question": "Ask", "model_a": "x", "model_b": "y", "judge": "j", "winner": "a"}
+    files = [file_of(tmp_path, row, row), file_of(tmp_path, row, name="w.jsonl")]
+    notes: list[str] = []
+    written = write_verdicts(files, {}, NOTHING, False, tmp_path / "v.eval", notes)
+    assert "1 log" in written
+    [read] = read_comparisons(str(tmp_path / "v.eval"))
+    assert read.facts["orders"] == {"j": {"a": "a"}}
+    assert "1 of 1 pair" in notes[0]
+
+
 # --- answers ---
 
 
@@ -206,6 +223,7 @@ def asked(*pairs: tuple[str, str]) -> list[ImportedAnswer]:
         ([("One", "1"), ("Two", "2"), ("One ", "1")], True),
         ([("One", "1"), ("Two", "1")], False),  # an id of two questions
         ([("One", "1"), ("One", "2")], False),  # a question with two ids
+        ([("One", "1"), ("Two", "2"), ("One", "2")], False),
         ([("One", "1"), ("Two", "")], False),
         ([("One", ""), ("Two", "")], False),
     ],

@@ -32,7 +32,7 @@ from urs_inspect.judges._twins_report import padding_sentence, twins_sections
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.reports.numbers._twins import KindShift, Twins
 from urs_inspect.scorers._rating_agreement import RatedItem, agreement
-from urs_inspect.stats import Estimate, JudgeBias
+from urs_inspect.stats import Estimate, JudgeBias, correlation_difference
 
 NAN = math.nan
 NUMBER = 48
@@ -188,6 +188,37 @@ def raters() -> DatasetJudges[RatingJudge]:
             rating_judge("p/part", 1.0, 3, count=30),
         ],
     )
+
+
+def close_raters() -> DatasetJudges[RatingJudge]:
+    """Two that agree about as well, and one of whom nothing could be read."""
+    judges = [
+        rating_judge("p/silent", 0.3, 4, unread=40),
+        rating_judge("p/near", 1.3, 5),
+        rating_judge("p/nearer", 1.0, 6),
+    ]
+    return _ratings("close.csv", "0" * 16, judges)
+
+
+def test_judges_of_whom_nothing_can_be_read_are_last() -> None:
+    judges = close_raters()
+    values = [judge.agreement.correlations.pearson.value for judge in judges.judges]
+    assert values[0] > values[1]
+    assert judges.judges[-1].name == "p/silent"
+    [pearson, spearman] = [test for test in judges.tests if "p/silent" not in test.second.name]
+    first, second = (judge.items for judge in judges.judges[:2])
+    rows = [(first[key], second[key]) for key in sorted(first)]
+    expected = correlation_difference(
+        [one.label for one, _ in rows],
+        [one.rating for one, _ in rows],
+        [other.rating for _, other in rows],
+        [one.cluster for one, _ in rows],
+    )
+    assert (pearson.level, pearson.p) == ("pearson", expected.p_pearson)
+    assert (spearman.level, spearman.p) == ("spearman", expected.p_spearman)
+    assert pearson.p != spearman.p
+    for test, value in ((pearson, expected.pearson), (spearman, expected.spearman)):
+        assert test.difference.value == value.value
 
 
 def test_the_report_of_every_kind_of_judges() -> None:
