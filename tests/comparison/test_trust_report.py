@@ -76,6 +76,10 @@ CASES: dict[str, tuple[Escalation, int | None]] = {
         ),
         None,
     ),
+    "some, without the price of a judge": (
+        escalation([0.5], [0, -2], shown(0, NOBODY), prices={"person": 2.0}),
+        None,
+    ),
     "all": (escalation([0.0, 1.0], [1, 1], shown(1, 1), prices=PRICES, final=True), 10),
     "none, and more labels might": (
         escalation([0.0, 0.0], [-2, -2], shown(NOBODY, NOBODY, tested=20, agreed=20)),
