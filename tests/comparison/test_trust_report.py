@@ -262,7 +262,7 @@ def test_the_cheapest_judge_is_first_where_all_prices_are_known(tmp_path: Path) 
 
 def test_weights_that_differ_are_left_out_with_a_sentence(tmp_path: Path) -> None:
     log = write(tmp_path, "j", RIGHT)
-    for weights, said in (((1, 1), False), ((2, 2), False), ((1, 2), True)):
+    for weights, said in (((2, 2), False), ((1, 2), True)):
         rows = [(place, "m", int(RIGHT[place]), weights[place % 2]) for place in range(30)]
         found = found_of([log], labels(tmp_path, rows, "weight"))
         assert any("eights" in sentence for sentence in found.left_out) == said

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,7 @@ def dataset(*judges: JudgeResult, name: str = "/data/pairs.csv") -> DatasetJudge
     return _pairs(name, "0123456789abcdef", list(judges))
 
 
+@cache
 def five_judges() -> DatasetJudges[JudgeResult]:
     """More judges than a sentence names; one of a part, one without a cost, one simulated."""
     some = Effort(0.048, 12.0, 48, 24, 12)
@@ -115,6 +117,7 @@ def five_judges() -> DatasetJudges[JudgeResult]:
     )
 
 
+@cache
 def both_levels() -> DatasetJudges[JudgeResult]:
     levels = (OVERALL, *DIMENSIONS)
     return dataset(
@@ -125,6 +128,7 @@ def both_levels() -> DatasetJudges[JudgeResult]:
     )
 
 
+@cache
 def dimensions_alone() -> DatasetJudges[JudgeResult]:
     return dataset(
         pair_judge("p/good", 0.9, 1, levels=DIMENSIONS),
@@ -178,6 +182,7 @@ def rating_judge(name: str, noise: float, seed: int, **more: Any) -> RatingJudge
     )
 
 
+@cache
 def raters() -> DatasetJudges[RatingJudge]:
     return _ratings(
         "ratings.csv",
