@@ -206,6 +206,13 @@ def rounded(facts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def test_a_gate_without_a_series_has_no_table_of_one() -> None:
+    sides = pair(POINTS, moved(0.1, 0.8), **ONE_TO_TEN)
+    for series in ((), (6.5,)):
+        made = make_gate(*sides, margin=0.8, equivalent=True, series=series)
+        assert ("series" in made.report.tables()) == bool(series)
+
+
 # --- numbers ---
 
 

@@ -246,6 +246,8 @@ def test_judges_are_named_by_scorer_and_model(tmp_path: Path) -> None:
     two = _read_judges(logs[:2], ("graded", "match", "graded"), None, left_out)
     assert list(two) == ["p/j", "p/k", "match"]
     assert any("match" in sentence for sentence in left_out)  # of the log that lacks it
+    both = write(tmp_path, "i", RIGHT, others={"second": 1.0})
+    assert list(_read_judges([both], ("second", "graded"), None, [])) == ["p/i", "graded p/i"]
 
 
 def test_the_cheapest_judge_is_first_where_all_prices_are_known(tmp_path: Path) -> None:
@@ -308,6 +310,7 @@ def test_answers_of_people_have_their_median_and_others_the_score_of_their_judge
     assert given["36"] == ("p/j", 2.0)
     assert found.final
     assert found.shown.labels == 30  # nothing is learned of the rest
+    assert (found.shown.at_least, found.shown.miss) == pytest.approx((0.8, 0.1))
 
 
 def test_nothing_is_final_before_the_rest_is_labelled(tmp_path: Path) -> None:

@@ -133,6 +133,13 @@ def test_what_cannot_be_one_pool_is_refused(tmp_path: Path) -> None:
         select_partitions([tmp_path / "absent.npy"])
 
 
+def test_files_of_one_name_have_no_two_places_in_a_folder(tmp_path: Path) -> None:
+    sources = [tmp_path / "one" / "x.jsonl", tmp_path / "two" / "x.parquet"]
+    with pytest.raises(InputError, match="2 files"):
+        embed_partitions(sources, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def texts(folder: Path) -> list[Path]:
     """Two files of texts, of both kinds.
 
