@@ -133,6 +133,20 @@ def test_what_cannot_be_one_pool_is_refused(tmp_path: Path) -> None:
         select_partitions([tmp_path / "absent.npy"])
 
 
+def test_files_of_one_name_have_no_two_places_in_a_folder(tmp_path: Path) -> None:
+    sources = [tmp_path / "one" / "x.jsonl", tmp_path / "two" / "x.parquet"]
+    with pytest.raises(InputError, match="2 files"):
+        embed_partitions(sources, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_partitions_without_any_instruction_are_refused(tmp_path: Path) -> None:
+    empty = cut(tmp_path, *pool(2, 3, 4, 6), shuffled(3), [3])[1:]
+    for parts in ([], empty):
+        with pytest.raises(InputError, match=f"{len(parts)} partitions"):
+            select_partitions(parts)
+
+
 def texts(folder: Path) -> list[Path]:
     """Two files of texts, of both kinds.
 
