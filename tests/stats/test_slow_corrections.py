@@ -25,7 +25,7 @@ class SlowFit(NamedTuple):
         size = len(self.influences)
         moved = [one - one.mean() for one in self.influences.values()]
         centre = sum(moved) / size
-        return float(sum(((one - centre) ** 2 for one in moved)).mean() / size)
+        return float(sum((one - centre) ** 2 for one in moved).mean() / size)
 
 
 def slow_fit(
