@@ -49,7 +49,10 @@ def slow_fit(
             chance = 1 / (1 + math.exp(-(row @ values + known)))
             gradient = gradient + weight * (won - chance) * row
             information = information + weight * chance * (1 - chance) * np.outer(row, row)
-        values = values + np.linalg.solve(information, gradient)
+        step = np.linalg.solve(information, gradient)
+        values = values + step
+        if np.abs(step).max() < 1e-12:
+            break
         if not np.isfinite(values).all() or np.abs(values).max() > 50:
             return SlowFit(np.full(size, math.inf), {}, pull, information)
     inverse = np.linalg.inv(information)
