@@ -7,62 +7,12 @@ import numpy as np
 import pytest
 
 from tests.stats.fights import random_fights
+from tests.stats.slow import SlowFit, slow_fit
 from urs_inspect.stats import Battles, fit_bradley_terry
 from urs_inspect.stats._adjusted import FEATURES, JudgedBallots, fit_design, rank_corrected
 from urs_inspect.stats._bootstrap import Floats
 
 POINTS = 400 / math.log(10)
-
-
-class SlowFit(NamedTuple):
-    values: Floats
-    influences: dict[int, Floats]  # by instruction
-    pull: Floats
-    covariance: Floats
-
-    @property
-    def variance(self) -> float:
-        size = len(self.influences)
-        moved = [one - one.mean() for one in self.influences.values()]
-        centre = sum(moved) / size
-        return float(sum((one - centre) ** 2 for one in moved).mean() / size)
-
-
-def slow_fit(
-    design: Floats,
-    outcome: Floats,
-    clusters: list[int],
-    weights: Floats,
-    offset: Floats,
-    shared: Floats,
-    prior: float = 1.0,
-) -> SlowFit:
-    """Newton's method with full steps, row by row, and influences with leverages."""
-    size = design.shape[1]
-    values = np.zeros(size)
-    for _ in range(60):
-        gradient = prior * (0.5 - 1 / (1 + np.exp(-values)))
-        pull = gradient.copy()
-        own = 1 / (1 + np.exp(-values))
-        information = np.diag(prior * own * (1 - own))
-        for row, won, weight, known in zip(design, outcome, weights, offset, strict=True):
-            chance = 1 / (1 + math.exp(-(row @ values + known)))
-            gradient = gradient + weight * (won - chance) * row
-            information = information + weight * chance * (1 - chance) * np.outer(row, row)
-        step = np.linalg.solve(information, gradient)
-        values = values + step
-        if np.abs(step).max() < 1e-12:
-            break
-        if not np.isfinite(values).all() or np.abs(values).max() > 50:
-            return SlowFit(np.full(size, math.inf), {}, pull, information)
-    inverse = np.linalg.inv(information)
-    influences: dict[int, Floats] = {cluster: np.zeros(size) for cluster in sorted(set(clusters))}
-    for number, row in enumerate(design):
-        chance = 1 / (1 + math.exp(-(row @ values + offset[number])))
-        leverage = weights[number] * chance * (1 - chance) * (row @ inverse @ row)
-        score = weights[number] * (outcome[number] - chance) / (1 - leverage) + shared[number]
-        influences[clusters[number]] += score * (row @ inverse)
-    return SlowFit(values, influences, inverse @ pull, inverse)
 
 
 def design_by_hand(ballots: JudgedBallots | Battles) -> Floats:
