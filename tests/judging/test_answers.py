@@ -17,6 +17,13 @@ from urs_inspect._util import InputError
 from urs_inspect.datasets._conversations import of_messages
 from urs_inspect.judging._answers import Answer, AnswerJudging, Judge, Judged, Judgement
 from urs_inspect.judging._ask import CallsStopped, Message, Reply
+from urs_inspect.judging._failures import (
+    CUT_OFF,
+    FAILURE_MODES,
+    NO_RESPONSE,
+    PARTIAL_PANEL,
+    SCORED_OUTCOMES,
+)
 from urs_inspect.judging._frames import JudgePrompt
 
 KEY = "KEY"
@@ -207,6 +214,13 @@ def test_every_end_of_judging() -> None:
     for name, (answer, scripts) in CASES.items():
         result, key = judged(answer, *scripts)
         parts.append(shown(name, result, key, scripts))
+        outcome = result.metadata["outcome"]
+        assert (outcome in SCORED_OUTCOMES) == (result.value is not None)
+        assert outcome.removeprefix("unscored_") in (*SCORED_OUTCOMES, *FAILURE_MODES)
+        is_short = answer.stop_reason in ("max_tokens", "model_length")
+        is_scored_by_all = result.value is not None and outcome != PARTIAL_PANEL
+        assert (outcome in CUT_OFF) == (is_short and is_scored_by_all)
+        assert (outcome in NO_RESPONSE) == (result.reason == "no_response")
     check_golden("judged_answers", "\n\n".join(parts) + "\n")
 
 

@@ -9,7 +9,13 @@ import pytest
 from tests.stats.fights import random_fights
 from tests.stats.slow import SlowFit, slow_fit
 from urs_inspect.stats import Battles, fit_bradley_terry
-from urs_inspect.stats._adjusted import FEATURES, JudgedBallots, fit_design, rank_corrected
+from urs_inspect.stats._adjusted import (
+    FEATURES,
+    JudgedBallots,
+    fit_design,
+    rank_controlled,
+    rank_corrected,
+)
 from urs_inspect.stats._bootstrap import Floats
 
 POINTS = 400 / math.log(10)
@@ -75,11 +81,15 @@ def ballots_of_chance(seed: int, models: int = 4, size: int = 80) -> JudgedBallo
     return JudgedBallots(names, first, second, draws.integers(30, size=size), people, judge)
 
 
-def strong_by_shares_above_one() -> JudgedBallots:
-    """All of lambda would put the share of a above 1; half of it does not."""
-    people = [1.0] * 20 + [0.0, 0.0]
-    judge = [1.0] * 8 + [0.0] * 14
-    size = 200
+def strong_by_shares_above_one(more: int) -> JudgedBallots:
+    """All of lambda would put the share of a above 1; half of it, or a quarter, does not.
+
+    A fit with the prior is finite up to a share of 1.05 of 10 votes. Lambda is 1, the share of the
+    people 0.95; the judge's is higher by 0.157 with 4 verdicts more, and by 0.275 with 10.
+    """
+    people = [1.0] * 9 + [0.5]
+    judge = [0.5] * 9 + [0.0]
+    size = 10 + more
     votes = np.array(people + [math.nan] * (size - len(people)))
     verdicts = np.array(judge + [1.0] * (size - len(judge)))
     sides = np.zeros(size, np.int64), np.ones(size, np.int64)
@@ -152,7 +162,12 @@ def slow_correction(ballots: JudgedBallots) -> Slow:
 
 
 @pytest.mark.parametrize(
-    "ballots", [*map(ballots_of_chance, range(3)), strong_by_shares_above_one()]
+    "ballots",
+    [
+        *map(ballots_of_chance, range(3)),
+        strong_by_shares_above_one(4),
+        strong_by_shares_above_one(10),
+    ],
 )
 def test_a_correction_is_that_of_sums_over_ballots(ballots: JudgedBallots) -> None:
     found = rank_corrected(ballots, rounds=20)
@@ -176,6 +191,34 @@ def test_a_correction_is_that_of_sums_over_ballots(ballots: JudgedBallots) -> No
     assert found.agreement == pytest.approx((ballots.people == ballots.judge)[both].mean())
     gain = slow.alone.variance / slow.corrected.variance
     assert found.worth == pytest.approx(voted.sum() * gain)
+
+
+def test_lambda_is_halved_until_all_models_are_of_finite_strength() -> None:
+    for more, weight in ((0, 0.0), (1, 1.0), (4, 0.5), (10, 0.25), (90, 0.0)):
+        found = rank_corrected(strong_by_shares_above_one(more), rounds=20)
+        assert found.weight == pytest.approx(weight)
+
+
+def test_coefficients_of_the_same_fit_change_no_rating() -> None:
+    battles = random_fights(4, 60, 20, seed=3)
+    draws = np.random.default_rng(3)
+    styles = 0.1 * draws.normal(size=(60, 2)) + 0.2 * (battles.outcome - 0.5)[:, None]
+    features = ["length", "bold"]
+    free = rank_controlled(battles, styles, features, rounds=20)
+    kept = rank_controlled(battles, styles, features, given=free.coefficients, rounds=20)
+    assert (free.given, kept.given) == (False, True)
+    assert kept.places.players == free.places.players
+    ratings = [one.value for one in free.places.ratings]
+    assert [one.value for one in kept.places.ratings] == pytest.approx(ratings, abs=1e-5)
+    changes = [one.value for one in free.places.extra]
+    assert [one.value for one in kept.places.extra] == pytest.approx(changes, abs=1e-5)
+    assert any(abs(change) > 1 for change in changes)
+    assert [one.scale for one in free.coefficients.values()] == pytest.approx(
+        np.sqrt((styles**2).mean(axis=0)).tolist()
+    )
+    for effect, coefficient in zip(kept.effects, free.coefficients.values(), strict=True):
+        assert effect.value == pytest.approx(POINTS * coefficient.value)
+        assert (effect.n, effect.clusters) == (60, len(set(battles.clusters.tolist())))
 
 
 def test_a_judge_that_contradicts_people_has_no_weight() -> None:

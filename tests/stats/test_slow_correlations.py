@@ -89,6 +89,22 @@ def slow_fisher(r: float, points: int, level: float) -> tuple[float, float]:
     return tuple(math.tanh(bound) for bound in (z - margin, z + margin))  # type: ignore[return-value]
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_interval_holds_the_correlation_of_the_means_themselves(sign: int) -> None:
+    """Rounds that all correlate less, and rounds that all correlate more."""
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    r = slow_r(x, np.array([1.0, 2.0, 4.0, 3.0]))
+    for drawn, is_less in ((np.array([2.0, 1.0, 4.0, 3.0]), True), (x, False)):
+        other = sign * np.array([1.0, 2.0, 4.0, 3.0])
+        rounds = np.tile(sign * drawn, (9, 1))
+        second = MeanDraws(other, rounds, np.full(4, 9), 0, np.full(4, 9))
+        found = correlate_means(exact_means(x), second, clusters=9).pearson
+        assert found.value == pytest.approx(sign * r)
+        moved = sign * slow_r(x, drawn)
+        assert (moved < sign * r) == (is_less == (sign > 0))
+        assert (found.low, found.high) == pytest.approx(tuple(sorted((moved, sign * r))))
+
+
 def test_three_points_correlate_and_two_do_not() -> None:
     x = np.array([1.0, 2.0, 4.0])
     y = np.array([3.0, 1.0, 7.0])

@@ -28,6 +28,7 @@ from urs_inspect.stats._paired import (
     MeanDifference,
     all_pairs,
     clustered_means,
+    difference_column,
     holm,
     mean_differences,
     paired_p_values,
@@ -271,6 +272,17 @@ def test_no_claim_survives_a_worst_case_without_difference_or_with_the_other_sig
     values = np.array([1e-9, 0.0, -1.0, math.nan])
     p = np.array([0.01, 0.02, 0.03, 0.04])
     assert worst_p_values(values, p).tolist() == [0.01, 1.0, 1.0, 1.0]
+
+
+def test_the_worst_case_is_the_lowest_of_the_first_less_the_highest_of_the_other() -> None:
+    lowest = np.array([[1.0, 5.0], [4.0, 0.0]])
+    highest = np.array([[10.0, 6.0], [4.0, 10.0]])
+    column = difference_column(lowest, [(0, 1), (1, 0)], highest, np.array([7, 3]))
+    assert column.values.tolist() == [[1.0 - 6.0, 5.0 - 10.0], [4.0 - 10.0, 0.0 - 4.0]]
+    assert column.questions.tolist() == [7, 3]
+    alone = difference_column(lowest, [(1, 0)])
+    assert alone.values.tolist() == [[4.0], [-4.0]]
+    assert alone.questions.tolist() == [0, 1]
 
 
 def test_holm_leaves_out_what_could_not_be_compared() -> None:

@@ -124,16 +124,17 @@ def uneven(seed: int) -> Battles:
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("level", [0.8, 0.95])
-def test_places_are_those_of_draws_one_by_one(seed: int, level: float) -> None:
+@pytest.mark.parametrize(("level", "rounds"), [(0.8, 7), (0.8, 40), (0.95, 40)])
+def test_places_are_those_of_draws_one_by_one(seed: int, level: float, rounds: int) -> None:
     battles = uneven(seed)
     rng = np.random.default_rng(seed)
     size = len(battles.players)
-    how = Resampling(40, level, seed)
+    how = Resampling(rounds, level, seed)
     # Ratings of a few values, equal but for what a fit leaves of them, and one model far ahead.
-    ratings = rng.integers(0, 6, (41, size)) + rng.normal(0, 1e-8, (41, size))
+    shape = (1 + rounds, size)
+    ratings = rng.integers(0, 6, shape) + rng.normal(0, 1e-8, shape)
     ratings[:, 2] += 20
-    extra = rng.normal(size=(41, size))
+    extra = rng.normal(size=shape)
     found = place(battles, ratings, extra, how)
     assert_placed(found, battles, ratings, extra, how)
 
@@ -186,11 +187,12 @@ def ranking_of(names: str, draws: Floats, clusters: int = 20) -> Ranking:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_rankings_and_leaderboards_correlate_draw_by_draw(seed: int) -> None:
+@pytest.mark.parametrize("noise", [0.2, 1.0])
+def test_rankings_and_leaderboards_correlate_draw_by_draw(seed: int, noise: float) -> None:
     rng = np.random.default_rng(seed)
     # Means over draws are equal but for rounding, and so are some draws.
     one = np.round(rng.normal(size=(60, 5)), 1) + rng.normal(0, 1e-9, (60, 5))
-    other = np.round(one + rng.normal(0, 0.2, (60, 5)), 1)
+    other = np.round(one + rng.normal(0, noise, (60, 5)), 1)
     first = ranking_of("abcde", one)
     second = ranking_of("ebxca", other)
     shared = [("a", 0, 4), ("b", 1, 1), ("c", 2, 3), ("e", 4, 0)]
