@@ -259,6 +259,23 @@ def test_what_follows_from_the_models_is_not_estimated() -> None:
     assert math.isnan(judge_bias(judge, own={"m0", "m1", "m2", "m3"}).judge[OWN].value)
 
 
+@pytest.mark.parametrize(("share", "is_known"), [(0.0201, True), (0.0199, False)])
+def test_a_coefficient_needs_a_fiftieth_of_its_own_that_the_others_leave(
+    share: float, is_known: bool
+) -> None:
+    """Lengths that are lists but for a part that is at right angles to place and lists."""
+    own = math.sqrt(share / (1 - share))
+    rows = []
+    for number in range(16):
+        lists = 1.0 if number % 2 else -1.0
+        length = lists + (own if number % 4 < 2 else -own)
+        rows.append(ShownPair(f"p{number}", f"q{number}", float(number % 3 > 0), length, lists))
+    found = judge_bias(rows).judge
+    assert math.isnan(found[LENGTH].value) != is_known
+    assert math.isnan(found[LISTS].value) != is_known
+    assert not math.isnan(found[PLACE].value)
+
+
 def test_doublings_of_two_answers() -> None:
     first = "- one\n- two\n- three"
     assert answer_doublings(first, first) == (0.0, 0.0)
