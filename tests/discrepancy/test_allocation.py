@@ -201,8 +201,9 @@ def test_neighbours_are_separated_from_the_confidence_on(
     def belief(_: Battles) -> Posterior:
         return Posterior(np.array([gap, 0.0, -9.0]), np.diag([0.5, 0.5, 0.5]))
 
-    options = {} if confidence is None else {"confidence": confidence}
-    allocator = Allocator(ABC, rule="uniform", budget=9, belief=belief, **options)
+    allocator = Allocator(ABC, rule="uniform", budget=9, belief=belief)
+    if confidence is not None:
+        allocator = Allocator(ABC, rule="uniform", budget=9, belief=belief, confidence=confidence)
     assert allocator.ask().stopped == stopped
     assert allocator.standing(None)[1] == stopped
 

@@ -134,6 +134,10 @@ CASES: Mapping[str, tuple[Answer, list[Script]]] = {
     ),
     "answer cut off and no score": (replace(ANSWER, stop_reason="max_tokens"), [one(DOWN)]),
     "panel": (ANSWER, panel(record(6, Clarity=...), record(9), record(9, Factuality=10))),
+    "panel of which one is the model itself": (
+        ANSWER,
+        [Script("a/judge", [GOOD]), Script("b/judge", [GOOD], self_judged=True)],
+    ),
     "panel of which one cannot be read": (ANSWER, panel(record(6), REFUSAL, record(9))),
     "panel without a call, answer cut off": (
         replace(ANSWER, stop_reason="max_tokens"),

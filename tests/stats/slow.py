@@ -68,4 +68,4 @@ def slow_fit(
         leverage = weights[number] * chance * (1 - chance) * (row @ inverse @ row)
         score = weights[number] * (outcome[number] - chance) / (1 - leverage) + shared[number]
         influences[clusters[number]] += score * (row @ inverse)
-    return SlowFit(values, influences, inverse @ pull, inverse)
+    return SlowFit(values, influences, inverse @ pull, np.asarray(inverse, dtype=np.float64))

@@ -1,7 +1,7 @@
 """Panels, orders and numbers of samples beside an implementation that tries each one."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from urs_inspect.stats._agreement import best_panel
-from urs_inspect.stats._bootstrap import Floats, resample
+from urs_inspect.stats._bootstrap import Flags, Floats, ResamplingOptions, resample
 from urs_inspect.stats._crossval import order_of, rating_bias
 from urs_inspect.stats._paired import all_pairs, compare_means
 from urs_inspect.stats._power import (
@@ -55,12 +55,12 @@ def test_the_best_panel_is_that_of_slow_splits(seed: int, rated: bool) -> None:
     panels = [panel for number in sizes for panel in combinations(range(5), number)]
     singles = [(judge,) for judge in range(5)]
 
-    def best_of(among: list[tuple[int, ...]], kept: Floats) -> tuple[int, ...]:
+    def best_of(among: Sequence[tuple[int, ...]], kept: Flags) -> tuple[int, ...]:
         # Rounded, so that equal ones are: the first of them counts.
         scores = [round(score(values[list(one)][:, kept], labels[kept]), 9) for one in among]
         return among[scores.index(max(scores))]
 
-    def score_of(panel: tuple[int, ...], kept: Floats) -> float:
+    def score_of(panel: tuple[int, ...], kept: Flags) -> float:
         return score(values[list(panel)][:, kept], labels[kept])
 
     everything = np.ones(size, np.bool_)
@@ -96,7 +96,7 @@ def test_an_order_is_that_of_rounds_one_by_one(seed: int, clustered: bool) -> No
     scores = rng.integers(4, 9, (14, 3)).astype(float)
     scores[[2, 5], [0, 1]] = np.nan
     clusters = np.repeat([7, 3, 5, 9, 1, 11, 13], 2) if clustered else None
-    options = {"rounds": 100, "seed": seed, "level": 0.9}
+    options: ResamplingOptions = {"rounds": 100, "seed": seed, "level": 0.9}
     found = order_of(scores, clusters=clusters, **options)
     kept = [row for row in range(14) if row not in (2, 5)]
     complete = scores[kept]
