@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from tests.telling import tells
 from urs_inspect._util import InputError
@@ -188,6 +189,36 @@ def test_stops_when_neighbours_are_separated_and_not_before() -> None:
     assert len(play(surer, {"a": 2.0, "b": 0.0, "c": -2.0}, 1)[0]) > len(rows)
 
 
+@pytest.mark.parametrize("confidence", [None, 0.8])
+@pytest.mark.parametrize(("beyond", "stopped"), [(-1e-6, None), (1e-6, "separated")])
+def test_neighbours_are_separated_from_the_confidence_on(
+    confidence: float | None, beyond: float, stopped: str | None
+) -> None:
+    """By default 95%; the belief is that of a normal distribution of the gap."""
+    chance = (confidence or 0.95) + beyond
+    gap = float(norm.ppf(chance))
+
+    def belief(_: Battles) -> Posterior:
+        return Posterior(np.array([gap, 0.0, -9.0]), np.diag([0.5, 0.5, 0.5]))
+
+    allocator = Allocator(ABC, rule="uniform", budget=9, belief=belief)
+    if confidence is not None:
+        allocator = Allocator(ABC, rule="uniform", budget=9, belief=belief, confidence=confidence)
+    assert allocator.ask().stopped == stopped
+    assert allocator.standing(None)[1] == stopped
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_who_is_named_first_in_the_comparisons_does_not_matter(rule: str) -> None:
+    rows = [("a", "b", 1.0)] * 6 + [("a", "c", 1.0)] * 6 + [("c", "b", 0.5)] * 3
+    allocator = Allocator(ABC, rule=rule, budget=99, confidence=None)
+    one, other = (battles(rows, players) for players in (ABC, ("c", "b", "a")))
+    assert allocator.ask(one, size=5) == allocator.ask(other, size=5)
+    found, again = (allocator.standing(votes)[0] for votes in (one, other))
+    assert found.strengths == pytest.approx(again.strengths)
+    assert found.strengths.argmax() == 0
+
+
 def test_nothing_but_ties_is_never_separated() -> None:
     rows, stopped = play(
         Allocator(ABC, rule="adaptive", budget=60), dict.fromkeys(ABC, 0.0), 2, ties=1.0
@@ -322,6 +353,7 @@ def test_near_a_target() -> None:
         (ABC, {"rule": "best"}, "allocation 'best'; allowed: uniform, adaptive, random"),
         (ABC, {"budget": 0}, "budget is 0; allowed: 1 or more"),
         (ABC, {"confidence": 1.0}, "confidence is 1.0; allowed: between 0.5 and 1"),
+        (ABC, {"confidence": 0.5}, "confidence is 0.5; allowed: between 0.5 and 1"),
         (ABC, {"confidence": float("nan")}, "confidence is nan; allowed: between 0.5 and 1"),
         (ABC, {"items": {("a", "x"): 1}}, "unknown model 'x'; allowed: a, b, c"),
         (ABC, {"items": {}}, "no pair of models to compare"),

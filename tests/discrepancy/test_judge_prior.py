@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.polynomial.hermite_e import hermegauss
+from scipy.stats import norm
 
 from tests.discrepancy.test_allocation import battles
 from urs_inspect._util import InputError
@@ -19,11 +20,12 @@ from urs_inspect.discrepancy._judge_prior import (
     SPREAD,
     JudgePrior,
     fit_normal,
+    judges_among,
     rank_with_prior,
 )
 from urs_inspect.stats._battles import Battles
 from urs_inspect.stats._bootstrap import Floats
-from urs_inspect.stats._bradley_terry import pair_counts
+from urs_inspect.stats._bradley_terry import fit_bradley_terry, pair_counts
 
 ABC = ("a", "b", "c")
 VOTES = [
@@ -91,6 +93,126 @@ def test_the_weight_is_the_posterior_probability_of_the_judge_s_account() -> Non
     alone, _ = integrated(votes, np.zeros(3), SPREAD**2 * np.eye(3))
     expected = MASS * np.exp(judged) / (MASS * np.exp(judged) + (1 - MASS) * np.exp(alone))
     assert prior.belief(votes).weight == pytest.approx(expected, abs=0.02)
+
+
+def slow_normal(votes: Battles, mean: Floats, covariance: Floats) -> tuple[Floats, Floats, float]:
+    """Most likely strengths, covariance and log evidence, vote by vote with full Newton steps."""
+    precision = np.linalg.inv(covariance)
+    strengths = mean
+    for _ in range(50):
+        gradient = -precision @ (strengths - mean)
+        curvature = precision.copy()
+        likelihood = 0.0
+        for first, second, outcome in zip(votes.first, votes.second, votes.outcome, strict=True):
+            sides = np.zeros(len(mean))
+            sides[first], sides[second] = 1, -1
+            chance = 1 / (1 + np.exp(-sides @ strengths))
+            gradient += (outcome - chance) * sides
+            curvature += chance * (1 - chance) * np.outer(sides, sides)
+            likelihood += outcome * np.log(chance) + (1 - outcome) * np.log(1 - chance)
+        strengths = strengths + np.linalg.solve(curvature, gradient)
+    posterior = np.linalg.inv(curvature)
+    shift = strengths - mean
+    volume = np.linalg.slogdet(posterior)[1] - np.linalg.slogdet(covariance)[1]
+    evidence = likelihood + 0.5 * (volume - shift @ precision @ shift)
+    return strengths, posterior, float(evidence)
+
+
+SIDES = [
+    # strengths of a judge, and of the people whose votes are counted
+    ((1.0, 0.2, -0.4, -0.8), (1.0, 0.2, -0.4, -0.8)),
+    ((1.0, 0.2, -0.4, -0.8), (-1.0, 0.4, 0.3, 0.3)),
+    ((1.5, 0.5, -0.5, -1.5), (-1.5, -0.5, 0.5, 1.5)),
+    ((0.3, 0.1, -0.1, -0.3), (1.2, 0.2, -0.4, -1.0)),
+]
+
+
+@pytest.mark.parametrize(("judge", "people"), SIDES)
+@pytest.mark.parametrize("size", [0, 10, 31, 32, 33, 60])
+def test_a_belief_is_that_of_two_accounts_and_their_odds(
+    judge: tuple[float, ...], people: tuple[float, ...], size: int
+) -> None:
+    """Up to 8 votes per model the choice of pairs has the judge's whole weight, later odds of 1 to
+    9, and below a weight of a fifth none.
+    """
+    prior = prior_of(*judge)
+    votes = simulated(np.array(people), size, seed=size)
+    votes.outcome[::4] = 0.5
+    found = prior.belief(votes)
+    judged = slow_normal(votes, prior.strengths, prior.covariance + 0.7**2 * np.eye(4))
+    alone = slow_normal(votes, np.zeros(4), 1.4**2 * np.eye(4))
+    scatter = expected_scatter = 20 / 4
+    for first, second, outcome in zip(votes.first, votes.second, votes.outcome, strict=True):
+        chance = 1 / (1 + np.exp(alone[0][second] - alone[0][first]))
+        scatter += (outcome - chance) ** 2
+        expected_scatter += chance * (1 - chance)
+    dispersion = scatter / expected_scatter
+    ratio = np.exp(judged[2] - alone[2])
+    weight = ratio / (1 + ratio)
+    share = weight
+    if size >= 32:
+        share = ratio / (ratio + 9)
+    if share < 0.2:
+        share = 0.0
+    assert found.weight == pytest.approx(weight)
+    assert found.dispersion == pytest.approx(dispersion)
+    for account, (strengths, covariance, _) in zip(found.accounts, (judged, alone), strict=True):
+        assert account.strengths == pytest.approx(strengths, abs=1e-6)
+        assert account.covariance == pytest.approx(covariance * dispersion, abs=1e-6)
+        assert account.dispersion == pytest.approx(dispersion)
+    of_choice = share * judged[0] + (1 - share) * alone[0]
+    assert found.strengths == pytest.approx(of_choice, abs=1e-6)
+    covariance = share * judged[1] + (1 - share) * alone[1]
+    assert found.covariance == pytest.approx(covariance * dispersion, abs=1e-6)
+    expected = weight * judged[0] + (1 - weight) * alone[0]
+    assert found.expected == pytest.approx(expected, abs=1e-6)
+    pairs = np.array([[0, 1], [3, 2]])
+    chances = np.zeros(2)
+    for (strengths, covariance, _), mass in ((judged, weight), (alone, 1 - weight)):
+        for place, (one, other) in enumerate(pairs):
+            variance = covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
+            z = (strengths[one] - strengths[other]) / np.sqrt(variance * dispersion)
+            chances[place] += mass * norm.cdf(z)
+    assert found.chance(pairs) == pytest.approx(chances, abs=1e-6)
+    by_strength = [
+        max(chance, 1 - chance)
+        if (expected[one] > expected[other]) == (chance > 0.5)
+        else min(chance, 1 - chance)
+        for chance, (one, other) in zip(chances, pairs, strict=True)
+    ]
+    assert found.certainty(pairs) == pytest.approx(by_strength, abs=1e-6)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+def test_ranks_and_intervals_are_those_of_draws_one_by_one(level: float) -> None:
+    people = np.array([0.8, 0.1, -0.1, -0.8])
+    votes = simulated(people, 30, seed=3)
+    prior = prior_of(0.2, 0.6, -0.2, -0.6)
+    belief = prior.belief(votes)
+    found = rank_with_prior(votes, prior, rounds=101, level=level, seed=4)
+    draws = np.random.default_rng([4, 27])
+    is_judged = draws.random(101) < belief.weight
+    strengths = np.empty((101, 4))
+    for kept, account in ((is_judged, belief.accounts[0]), (~is_judged, belief.accounts[1])):
+        strengths[kept] = draws.multivariate_normal(
+            account.strengths, account.covariance, int(kept.sum())
+        )
+    order = sorted(range(4), key=lambda place: -belief.expected[place])
+    assert found.players == tuple("abcd"[place] for place in order)
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    for number, place in enumerate(order):
+        ratings = 1000 + (strengths[:, place] - strengths.mean(axis=1)) * 400 / np.log(10)
+        low, high = np.quantile(ratings, tails)
+        value = 1000 + belief.expected[place] * 400 / np.log(10)
+        value -= belief.expected.mean() * 400 / np.log(10)
+        given = found.ratings[number]
+        assert (given.value, given.low, given.high) == pytest.approx((value, low, high))
+        assert (given.n, given.level, given.rounds, given.seed) == (30, level, 101, 4)
+        ranks = [1 + sum(other > row[place] for other in row) for row in strengths]
+        low, high = np.quantile(ranks, tails)
+        rank = found.ranks[number]
+        assert (rank.rank, rank.low, rank.high) == (number + 1, np.floor(low), np.ceil(high))
+    assert (found.weight, found.level, found.rounds) == (belief.weight, level, 101)
 
 
 def test_votes_that_agree_raise_the_weight_and_a_reversed_judge_loses_it() -> None:
@@ -181,12 +303,19 @@ def test_certainty_and_intervals_agree_with_draws() -> None:
 def test_verdicts_become_centred_strengths_with_their_covariance() -> None:
     few, many = battles(VOTES), battles(VOTES * 20)
     prior, sure = JudgePrior.of(few, ("a/judge",), unread=2), JudgePrior.of(many)
+    # Ratings of the judge have the prior of one tie for each model, as in a leaderboard.
+    assert prior.ratings == pytest.approx(fit_bradley_terry(few))
+    fit = laplace(few, prior=1.0)
+    centre = np.eye(3) - 1 / 3
+    assert prior.covariance == pytest.approx(centre @ fit.covariance @ centre)
     assert (prior.judges, prior.verdicts, prior.unread) == (("a/judge",), 6, 2)
     assert prior.strengths.sum() == pytest.approx(0)
     assert prior.strengths[0] > prior.strengths[1:].max()
     assert (np.diag(sure.covariance) < np.diag(prior.covariance) / 5).all()
     again = JudgePrior.from_dict(prior.to_dict())
     assert (again.players, again.judges) == (prior.players, prior.judges)
+    assert (again.verdicts, again.unread) == (6, 2)
+    assert again.strengths == pytest.approx(prior.strengths, abs=1e-6)
     assert again.covariance == pytest.approx(prior.covariance, abs=1e-6)
 
 
@@ -196,6 +325,15 @@ def test_a_prior_for_some_of_its_models() -> None:
     assert some.players == ("d", "a", "b")
     assert some.strengths == pytest.approx(np.array([-0.5, 1.0, 0.0]) - 1 / 6)
     assert some.covariance.shape == (3, 3)
+    uneven = JudgePrior(ABC, np.array([1.0, 0.0, -1.0]), np.arange(9.0).reshape(3, 3))
+    assert uneven.among(["c", "a", "b"]).covariance.tolist() == [[8, 6, 7], [2, 0, 1], [5, 3, 4]]
+
+
+def test_only_judges_that_compete_are_named() -> None:
+    [sentence] = judges_among(["m/one", "m/two"], ["m/two", "m/three"])
+    assert "m/two" in sentence
+    assert "m/one" not in sentence
+    assert judges_among(["m/one"], ["m/two"]) == []
 
 
 def test_what_is_no_prior_is_refused() -> None:

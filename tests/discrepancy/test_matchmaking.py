@@ -55,6 +55,11 @@ REFERENCE_FILTER = AnswerFilter(max_length_ratio=4.0, min_words=20)
         "مرحبا بالعالم": 2,
         "สวัสดีครับ": 4,
         "😀 😀": 0,
+        "ｶﾞｶﾞｶﾞ": 2,  # half-width: a syllable and its mark are one character
+        "សួស្តីពិភពលោក": 4,
+        "မြန်မာ": 2,
+        "ສະບາຍດີ": 3,
+        "𠀀𠀁𠀂": 2,
     }.items(),
 )
 def test_words_are_counted_in_any_language(text: str, words: int) -> None:
@@ -85,11 +90,14 @@ def test_the_rules_of_the_reference_and_each_alone(
         ({"max_length_ratio": 1}, "length ratio 1; allowed: above 1"),
         ({"max_length_ratio": float("nan")}, "length ratio nan"),
         ({"min_words": -2}, "words -2"),
+        ({"min_words": -1}, "words -1"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(options: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         AnswerFilter(**options)
+    # Just within.
+    assert AnswerFilter(max_length_ratio=1.01, min_words=0).min_words == 0
 
 
 @pytest.mark.data

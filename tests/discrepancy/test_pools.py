@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,27 @@ def test_some_contestants_of_a_pool() -> None:
         GIVEN.among(["c"])
 
 
+def test_where_answers_of_models_that_met_before_are_is_named() -> None:
+    alone = replace(GIVEN, earlier={"new.eval": (), "late.eval": ("one.eval", "two.eval")})
+    for held in (replace(GIVEN, earlier={"new.eval": ()}), GIVEN):
+        with pytest.raises(InputError) as caught:
+            held.among(["c"])
+        assert ".eval" not in str(caught.value)
+    with pytest.raises(InputError) as caught:
+        alone.among(["a", "c"])
+    assert "[late.eval, one.eval, two.eval]" in str(caught.value)
+    assert "new.eval" not in str(caught.value)
+
+
+def test_as_many_short_pairs_as_are_named_are_all() -> None:
+    names = "abcdef"
+    many = pool(**{name: {} for name in names})
+    masks = usable_masks(many, [("a", other) for other in names[1:]])
+    said = short_pairs(many, 1, masks)
+    assert all(f"a and {other}: 0" in said for other in names[1:])
+    assert "more pairs" not in said
+
+
 @pytest.mark.parametrize(("names", "said"), [((), "got none"), (("a",), "got a")])
 def test_one_contestant_is_no_competition(names: tuple[str, ...], said: str) -> None:
     with pytest.raises(InputError, match=f"at least 2 are needed, {said}"):
@@ -95,6 +117,18 @@ POOL_FILE_ITEMS = [
     PoolItem("a-r1", "为什么？\n两行", "因为。", "Factual_QA", "zh", "a", "a", "m/one", 1),
     PoolItem("b-r2", 'Why "so"?', "", "Leisure", "en", "b", "b-r1", "m/two", 2),
 ]
+LAST_LINE = {
+    "id": "b-r2",
+    "question": 'Why "so"?',
+    "reference_ans": "",
+    "user_intent": "Leisure",
+    "language": "en",
+    "scenario": "reasoning",
+    "seed": "b",
+    "parent": "b-r1",
+    "generator": "m/two",
+    "round": 2,
+}
 
 
 def lines(tmp_path: Path, *rows: object) -> Path:
@@ -121,6 +155,7 @@ def test_what_is_written_is_read_back(tmp_path: Path):
         ("language", "zh"), ("scenario", "reasoning"), ("seed", "a"), ("parent", "a"), ("generator", "m/one"),
         ("round", 1),
     ]  # fmt: skip
+    assert json.loads(path.read_text(encoding="utf-8").splitlines()[1]) == LAST_LINE
     assert [entry.name for entry in tmp_path.iterdir()] == ["pool.jsonl"]
 
 
@@ -321,6 +356,17 @@ def test_one_number_apart_is_a_near_duplicate_and_another_problem_is_none():
     assert (name, repeats.of) == ("c", "a")
     assert 0.9 <= repeats.similarity < 1
     assert len(distinct) == 2
+
+
+def test_a_text_just_as_similar_as_the_threshold_repeats_and_a_little_less_does_not():
+    [repeats] = DistinctTexts(0.5).add({"a": APPLES, "c": PEARS}).values()
+    for threshold, is_repeat in (
+        (repeats.similarity, True),
+        (repeats.similarity - 1e-4, True),
+        (repeats.similarity + 1e-4, False),
+    ):
+        refused = DistinctTexts(threshold).add({"a": APPLES, "c": PEARS})
+        assert bool(refused) == is_repeat
 
 
 def test_equal_apart_from_case_width_and_blanks_is_similarity_1_and_what_is_taken_stays():

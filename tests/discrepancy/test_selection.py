@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.discrepancy.small_pools import pool, slow_selection
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy import Selection, Selector, select
+from urs_inspect.discrepancy._greedy import Selected, contenders
 from urs_inspect.discrepancy._vectors import response_similarities
 
 
@@ -401,6 +402,32 @@ def test_a_similarity_may_be_above_1_by_rounding_alone() -> None:
             {("x", "y"): [0.5, highest]}, np.eye(2, dtype=np.float32), ["a", "b"]
         )
 
-    assert selector(1 + 5e-7).candidates(("x", "y")) == 2
-    with pytest.raises(InputError, match="allowed: -1 to 1"):
-        selector(1 + 5e-6)
+    for sign in (1, -1):
+        assert selector(sign * (1 + 5e-7)).candidates(("x", "y")) == 2
+        with pytest.raises(InputError, match="allowed: -1 to 1"):
+            selector(sign * (1 + 5e-6))
+
+
+def test_ten_instructions_are_selected_where_nothing_else_is_said() -> None:
+    responses, instructions = pool(2, 30, 8, 16)
+    found = select(responses, instructions, names(30))
+    assert {pair: len(chosen) for pair, chosen in found.selected.items()} == {("m0", "m1"): 10}
+    assert (found.lam, found.set_similarity, found.size) == (1.0, "max", 30)
+
+
+def test_contenders_are_those_that_may_be_best_by_id() -> None:
+    def proposal(name: str, objective: float) -> tuple[Selected, str]:
+        return Selected(name, 0.0, 0.0, objective), name
+
+    given = [
+        proposal("d", 0.5),
+        proposal("e", 0.4),
+        proposal("c", 0.4 + 5e-13),
+        proposal("a", 0.4 + 1e-6),
+        proposal("b", 0.4 + 9e-13),
+        proposal("f", 0.4),
+    ]
+    # a is better by id, but worse by more than rounding.
+    assert [name for _, name in contenders(given)] == ["e", "c", "b"]
+    assert [name for _, name in contenders(reversed(given))] == ["e", "c", "b"]
+    assert contenders([]) == []

@@ -85,7 +85,21 @@ def test_a_user_adds_a_similarity(monkeypatch: pytest.MonkeyPatch) -> None:
     register_similarity("nothing", lambda argument: cast(Similarity, object()))
     with pytest.raises(InputError, match=r"none.*methods"):
         load_similarity("nothing")
-    for name in ("lengths", "a/b", ""):
+
+    def of_a_folder(argument: str, *, folder: str) -> Lengths:
+        return Lengths()
+
+    def broken(argument: str) -> Similarity:
+        raise TypeError("a fault of its own")
+
+    register_similarity("needy", of_a_folder)
+    register_similarity("broken", broken)
+    with pytest.raises(InputError, match=r"'needy': .*'folder'"):
+        load_similarity("needy")
+    assert load_similarity("needy", folder="x").name == "lengths"
+    with pytest.raises(TypeError, match="fault of its own"):
+        load_similarity("broken")
+    for name in ("lengths", "a/b", "", "needy"):
         with pytest.raises(InputError, match="cannot be added"):
             register_similarity(name, lambda argument: Lengths())
 
@@ -124,7 +138,7 @@ def test_no_other_name_is_public() -> None:
         discrepancy.nope  # noqa: B018
 
 
-ANSWERS = {"m": ["aa", "bb", "", "cc"], "n": ["a", "x", "y", "ccc"]}
+ANSWERS = {"m": ["aa", "bb", "", "cc"], "n": ["a", "x", "y", "ccc"], "o": ["a", " ", "y", "c"]}
 PAIR = ("m", "n")
 
 
@@ -165,6 +179,14 @@ def test_only_candidates_with_answers_are_compared() -> None:
         compare_answers, metric, ANSWERS, {PAIR: np.array([True, True, True, False])}
     )[PAIR]
     assert found[:2].tolist() == [1.0, 0.0] and np.isnan(found[2:]).all()
+    assert metric.calls == 2
+
+
+@pytest.mark.parametrize("pair", [("m", "o"), ("o", "m")])
+def test_a_blank_answer_of_either_is_not_compared(pair: tuple[str, str]) -> None:
+    metric = Shared()
+    found = anyio.run(compare_answers, metric, ANSWERS, {pair: np.ones(4, np.bool_)})[pair]
+    np.testing.assert_array_equal(found, [1.0, np.nan, np.nan, 1.0])
     assert metric.calls == 2
 
 

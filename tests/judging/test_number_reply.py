@@ -11,7 +11,7 @@ from urs_inspect.judging._number_reply import chinese_number, read_result, sum_o
 
 READ: list[tuple[int | Decimal, list[str]]] = [
     # bare
-    (96, ["96", "96.", "**96**", "It's 96!"]),
+    (96, ["96", "96.", "**96**", "It's 96!", "96\n\n1. I added them all up.", "1. 96"]),
     # marked
     (96, ["12 + 34 = 46\n46 + 50 = 96\n\nAnswer: 96", "Answer: 96.", "**Answer:** 96", "**Answer: 96**",
         "### Answer:\n\n96", "Answer (in digits): 96",
@@ -25,6 +25,7 @@ READ: list[tuple[int | Decimal, list[str]]] = [
         "I will answer step by step: 12 + 34 = 46, 46 + 50 = 96"]),
     # boxed
     (96, [r"The total is $\boxed{96}$.", r"\[\boxed{96}\] There were 3 numbers, 12 + 34 = 46 being the first sum.",
+        r"\boxed{46} and then \boxed{96}", r"\boxed{96} \boxed{done}",
         r"\boxed{46 + 50 = 96}", r"\boxed{\text{The sum is } 96}"]),
     (1234, [r"\boxed{\mathbf{1{,}234}}", r"\boxed{1\,234}"]),
     # steps

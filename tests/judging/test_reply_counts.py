@@ -35,6 +35,17 @@ def test_counts_are_summed_by_judge_and_become_rows_of_the_header() -> None:
     assert header_rows(summed([metadata("a", reply())])) == {}
 
 
+def test_judges_are_spoken_of_in_the_order_of_their_names() -> None:
+    judges = ("c", "a", "b")
+    said = sentences(summed([metadata(judge, reply(near_key=True)) for judge in judges]))
+    assert [sentence.split(":")[0] for sentence in said] == [
+        "Replies of a",
+        "Replies of b",
+        "Replies of c",
+    ]
+    assert sentences(summed([metadata("a", reply())])) == []
+
+
 @pytest.mark.parametrize(("unkeyed", "warned"), [(5, False), (6, True)])
 def test_above_five_percent_without_the_key_is_a_warning(unkeyed: int, warned: bool) -> None:
     replies = [reply(unkeyed=place < unkeyed) for place in range(100)]

@@ -348,6 +348,22 @@ def test_the_interval_of_effective_judges_is_that_of_a_slow_jackknife() -> None:
     assert found.votes.high == pytest.approx(3 / (whole * math.exp(-margin)))
 
 
+def test_a_correlation_is_at_most_one_and_votes_are_at_least_one() -> None:
+    errors = np.random.default_rng(3).normal(size=8) + 0.3 * np.random.default_rng(4).normal(
+        size=(3, 8)
+    )
+    found = effective_judges(errors, range(8))
+    assert found.correlation.value < 1
+    assert found.correlation.high == 1
+    # Votes have no such limit: they show how wide the interval is.
+    effect = 1 + 2 * found.correlation.value
+    margin = math.log(effect / (1 + 2 * found.correlation.low))
+    assert found.votes.low == pytest.approx(3 / (effect * math.exp(margin)))
+    negative = effective_judges(np.array([[1, 0, 1, 0, 1, 0.0], [0, 1, 0, 1, 0, 1]]), range(6))
+    assert negative.correlation.value == pytest.approx(-1)
+    assert negative.votes.value == 2
+
+
 def test_prompts_are_drawn_as_a_whole() -> None:
     """Each prompt repeated four times says no more than once."""
     errors = (np.random.default_rng(1).random((3, 60)) < 0.4).astype(float)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.stats.fights import fights, random_fights
+from tests.stats.fights import fights, random_fights, rows
 from urs_inspect._util import InputError
 from urs_inspect.stats import Battle, Battles, battles_of
 from urs_inspect.stats._battles import connectivity_of, ordered_by_votes, outcome_of, win_rates_of
@@ -72,11 +72,32 @@ def test_an_unknown_winner_is_refused(winner: object) -> None:
         outcome_of(winner, "gpt", "koala")
 
 
+@pytest.mark.parametrize(("first", "second"), [("tie", "b"), ("b", "model_a")])
+def test_a_model_named_as_a_winner_is_written_makes_only_its_own_votes_ambiguous(
+    first: str, second: str
+) -> None:
+    [name] = {first, second} - {"b"}
+    with pytest.raises(InputError, match=rf"'{name}' is ambiguous"):
+        outcome_of(name, first, second)
+    assert outcome_of("b", first, second) == (1.0 if first == "b" else 0.0)
+
+
+def test_models_that_met_nobody_are_left_out_and_instructions_counted_anew() -> None:
+    battles = battles_of(
+        [Battle("c", "b", 1.0, "q1"), Battle("x", "b", 0.5, "q2"), Battle("b", "c", 0.0, "q3")],
+        players=("z", "x", "c", "b"),
+    )
+    left = battles.take([0, 2]).of_players_who_met()
+    assert left.players == ("c", "b")
+    assert rows(left) == [("c", "b", 1.0, 0), ("b", "c", 0.0, 1)]
+
+
 @pytest.mark.parametrize(
     ("first", "second", "outcome", "message"),
     [
         ([0], [0], [1.0], "itself"),
         ([0], [2], [1.0], "between 0 and 1"),
+        ([2], [0], [1.0], "between 0 and 1"),
         ([-1], [0], [1.0], "between 0 and 1"),
         ([0], [1], [0.4], "outcomes must be"),
         ([0, 1], [1], [1.0], "one length"),

@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from benchmarks.judge_bias import PEOPLES, TASTES, Design, Taste, flag_rates, simulate
 from scipy.optimize import minimize
+from scipy.stats import t as student
 
+from tests.stats.slow import SlowFit
+from tests.stats.slow import slow_fit as slow_influences
 from urs_inspect._util import InputError
-from urs_inspect.stats import ShownPair, judge_bias
+from urs_inspect.stats import Estimate, JudgeBias, ShownPair, judge_bias
 from urs_inspect.stats._bootstrap import Floats
 from urs_inspect.stats._judge_bias import (
     BIASES,
@@ -102,6 +105,101 @@ def test_intervals_are_those_of_a_bootstrap_of_questions() -> None:
         assert (joint.high - joint.low) / 2 == pytest.approx(2.66 * spread[number, 1], rel=0.25)
 
 
+def fit_of(rows: list[ShownPair], models: list[str]) -> SlowFit:
+    design = np.zeros((len(rows), len(models) + 3))
+    for line, row in zip(design, rows, strict=True):
+        if models:
+            line[models.index(row.first)] += 1
+            line[models.index(row.second)] -= 1
+        line[len(models) :] = [1, row.length, row.lists]
+    outcome = np.array([row.outcome for row in rows])
+    questions = sorted({row.question for row in rows})
+    clusters = [questions.index(row.question) for row in rows]
+    nothing = np.zeros(len(rows))
+    return slow_influences(design, outcome, clusters, nothing + 1, nothing, nothing)
+
+
+Side = tuple[float, Floats, float]
+"""A value, what each question moves it by, and its variance were all verdicts independent."""
+
+
+def weighted(fit: SlowFit, weights: Floats) -> Side:
+    moved = np.array([one @ weights for one in fit.influences.values()])
+    return float(fit.values @ weights), moved, float(weights @ fit.covariance @ weights)
+
+
+def assert_interval(found: Estimate, side: Side, items: int, level: float) -> None:
+    value, moved, variance = side
+    groups = len(moved)
+    assert found.value == pytest.approx(value, abs=1e-6)
+    assert (found.n, found.clusters) == (items, groups)
+    assert found.level == pytest.approx(level)
+    squares = ((moved - moved.mean()) ** 2).sum()
+    error = max(math.sqrt(squares * groups / (groups - 1)), 0.5 * math.sqrt(variance))
+    t = student.ppf((1 + level) / 2, groups - 1)
+    bounds = (value - t * error, value + t * error)
+    assert (found.low, found.high) == pytest.approx(bounds, abs=1e-6)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("always", [True, False])
+def test_intervals_are_those_of_slow_influences(level: float, named: bool, always: bool) -> None:
+    verdicts, labels = simulate(Design(12, 3, 1), TASTES["place"], np.random.default_rng(4))
+    # Both orders of each pair, and people's votes on some pairs alone, twice on one of them.
+    judge = [row for row in verdicts if row.question != "3"]
+    people = [*labels[:-2], labels[0]]
+    if always:
+        judge = [replace(row, outcome=1.0) for row in judge]
+    models = ["m0", "m1", "m2"] if named else []
+    if not named:
+        people[1] = replace(people[1], first="")
+    common = {row.pair for row in judge} & {row.pair for row in people}
+    shared = [row for row in judge if row.pair in common]
+    votes = [row for row in people if row.pair in common]
+    found = judge_bias(judge, people, own={"m0"}, level=level)
+    assert (found.pairs, found.named) == (len(common), named)
+    of_judge = fit_of(shared, models)
+    of_people = fit_of(votes, models)
+    unit = np.eye(len(models) + 3)
+    weights = {name: unit[len(models) + at] for at, name in enumerate((PLACE, LENGTH, LISTS))}
+    if named:
+        weights[OWN] = np.array([1, -0.5, -0.5, 0, 0, 0])
+    joint = 1 - (1 - level) / len(weights)
+    for name, weight in weights.items():
+        one = weighted(of_judge, weight)
+        other = weighted(of_people, weight)
+        assert_interval(found.judge[name], one, len(shared), level)
+        assert_interval(found.people[name], other, len(votes), level)
+        less = (one[0] - other[0], one[1] - other[1], one[2] + other[2])
+        assert_interval(found.beyond[name], less, len(shared), joint)
+    alone = judge_bias(shared, own={"m0"}, level=level)
+    of_models = weighted(fit_of(shared, ["m0", "m1", "m2"]), np.eye(6)[3])
+    assert_interval(alone.judge[PLACE], of_models, len(shared), level)
+    assert (alone.people, alone.beyond, alone.flagged) == ({}, {}, ())
+    assert (alone.pairs, alone.named) == (len(common), True)
+    unnamed = [replace(row, first="", second="") for row in shared]
+    assert not judge_bias(unnamed).named
+
+
+@pytest.mark.parametrize(
+    ("bounds", "flagged"),
+    [
+        ({PLACE: (0.1, 0.5), LENGTH: (0.0, 0.5)}, (PLACE,)),
+        ({PLACE: (-0.5, -0.1), LENGTH: (-0.5, -0.1), OWN: (-2.0, -1.0)}, (PLACE,)),
+        ({PLACE: (-0.5, 0.0), LISTS: (-0.1, 0.5)}, ()),
+        ({OWN: (0.01, 0.5), LISTS: (0.1, 0.5), LENGTH: (1.0, 2.0)}, (LENGTH, LISTS, OWN)),
+        ({PLACE: (math.nan, math.nan), LENGTH: (math.nan, math.nan)}, ()),
+        ({}, ()),
+    ],
+)
+def test_a_bias_is_flagged_by_its_bounds_alone(
+    bounds: dict[str, tuple[float, float]], flagged: tuple[str, ...]
+) -> None:
+    beyond = {name: Estimate(0.05, *both, 9, 9) for name, both in bounds.items()}
+    assert JudgeBias({}, {}, beyond, pairs=9, named=True).flagged == flagged
+
+
 def test_names_and_order_of_verdicts_change_nothing() -> None:
     judge, people = drawn()
     found = judge_bias(judge, people, OWN_MODEL)
@@ -162,6 +260,23 @@ def test_what_follows_from_the_models_is_not_estimated() -> None:
     assert math.isnan(judge_bias(judge, own={"m0", "m1", "m2", "m3"}).judge[OWN].value)
 
 
+@pytest.mark.parametrize(("share", "is_known"), [(0.0201, True), (0.0199, False)])
+def test_a_coefficient_needs_a_fiftieth_of_its_own_that_the_others_leave(
+    share: float, is_known: bool
+) -> None:
+    """Lengths that are lists but for a part that is at right angles to place and lists."""
+    own = math.sqrt(share / (1 - share))
+    rows = []
+    for number in range(16):
+        lists = 1.0 if number % 2 else -1.0
+        length = lists + (own if number % 4 < 2 else -own)
+        rows.append(ShownPair(f"p{number}", f"q{number}", float(number % 3 > 0), length, lists))
+    found = judge_bias(rows).judge
+    assert math.isnan(found[LENGTH].value) != is_known
+    assert math.isnan(found[LISTS].value) != is_known
+    assert not math.isnan(found[PLACE].value)
+
+
 def test_doublings_of_two_answers() -> None:
     first = "- one\n- two\n- three"
     assert answer_doublings(first, first) == (0.0, 0.0)
@@ -169,6 +284,8 @@ def test_doublings_of_two_answers() -> None:
     assert (length, lists) == (math.log2(len(first) / 5), 1.0)
     with pytest.raises(ValueError, match="empty"):
         answer_doublings("", first)
+    with pytest.raises(ValueError, match="empty"):
+        answer_doublings(first, "")
 
 
 @pytest.mark.parametrize("planted", [PLACE, LENGTH, LISTS, "own models"])

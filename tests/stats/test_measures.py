@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -389,6 +389,38 @@ def test_groups_have_the_values_of_measure_and_no_order(
         assert estimate.value == pytest.approx(alone.value, nan_ok=True)
         assert math.isnan(estimate.low) == math.isnan(alone.low)
         assert same(estimate, again[name])
+
+
+def test_a_group_has_the_rounds_of_its_seed() -> None:
+    rng = np.random.default_rng(1)
+    for size in (12, 200):  # few kinds of clusters among many, and hardly more clusters than kinds
+        items = [(int(a), int(b), int(c)) for a, b, c in rng.integers(0, 2, (size, 3))]
+        items = [(label, said, number // 2) for number, (label, said, _) in enumerate(items)]
+        one, same_seed, other = (
+            group_accuracies(verdicts_of(items), ["g"] * size, rounds=41, seed=seed)["g"]
+            for seed in (3, 3, 4)
+        )
+        assert one == same_seed
+        assert (one.low, one.high) != (other.low, other.high)
+        assert (one.rounds, one.seed) == (41, 3)
+
+
+def test_shares_are_reported_on_their_scale_and_alpha_on_its_own() -> None:
+    rng = np.random.default_rng(2)
+    items = [(int(a), int(b), number) for number, (a, b) in enumerate(rng.integers(0, 2, (30, 2)))]
+    found = measure(verdicts_of(items), rounds=100)
+    low = replace(found.alpha, value=-0.4, low=-0.9, high=0.2)
+    wide = replace(found.alpha, value=0.5, low=-0.5, high=1.5)
+    changed = replace(found, alpha=low, accuracy=wide, unread=replace(wide, low=0.1, high=1.2))
+    reported = changed.reported()
+    assert (reported.alpha.low, reported.alpha.high) == (-0.9, 0.2)
+    assert math.isnan(reported.accuracy.low)  # all that a share can be
+    assert (reported.unread.low, reported.unread.high) == (0.1, 1.0)
+    beyond = replace(found, alpha=replace(wide, low=0.2)).reported()
+    assert (beyond.alpha.low, beyond.alpha.high) == (0.2, 1.0)
+    for name in NAMES:
+        if name not in ("alpha", "accuracy", "unread"):
+            assert same(getattr(reported, name), getattr(found, name).reported((0.0, 1.0)))
 
 
 def test_drawing_kinds_is_drawing_clusters() -> None:

@@ -72,6 +72,16 @@ def test_bounds_equal_the_formula_cluster_by_cluster(drawn, level):
     assert np.isnan([found.low[1], found.high[1]]).all()  # there are no scores
 
 
+def test_six_clusters_have_bounds_and_five_have_none() -> None:
+    rng = np.random.default_rng(0)
+    for clusters, has_bounds in ((5, False), (6, True), (7, True)):
+        ids = np.arange(21) % clusters
+        found = mean_bounds(rng.normal(size=(21, 1)), ids, reach=3)
+        assert found.clusters.tolist() == [clusters]
+        for bound in (found.low, found.high, found.halves, found.unseen):
+            assert np.isnan(bound[0]) != has_bounds
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(-9, 9), min_size=30, max_size=60), st.booleans())
 def test_bounds_change_sides_with_the_sign_and_scale_with_the_unit(drawn, sequential):

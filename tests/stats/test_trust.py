@@ -1,12 +1,14 @@
 """Scores that may be taken without a person: by hand, and the promise in simulations."""
 
+import math
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
 from urs_inspect.stats._trust import NOBODY, Shown, fewest_agreed, find_shown
 
@@ -66,6 +68,69 @@ def test_a_cheaper_judge_takes_over_what_it_is_right_in() -> None:
     assert (shown(signs, [np.ones(200), half]).by == NOBODY).all()
     keeps = np.concatenate([np.ones(100), right(88, 100)])
     assert (shown(signs, [np.ones(200), keeps]).by == 1).all()
+
+
+@cache
+def fewest_by_hand(labelled: int) -> int:
+    """The smallest number that an exact binomial test takes for more than the target."""
+    chances = binom.pmf(np.arange(labelled + 1), labelled, TARGET)
+    for agreed in range(labelled + 1):
+        if chances[agreed:].sum() <= MISS:
+            return agreed
+    return labelled + 1
+
+
+def slow_shown(signs: Any, places: Any, agrees: Any) -> tuple[list[int], int, int]:
+    """Who gives each score, and the labels and agreements of the test that failed.
+
+    The last judge first; of each ten thresholds, from the share of its scores on which three labels
+    (or as many as there can be) may disagree, to all of them.
+    """
+    answers = signs.shape[1]
+    spare = [number - fewest_by_hand(number) for number in range(len(places) + 1)]
+    by = [NOBODY] * answers
+    for judge in range(len(signs) - 1, -1, -1):
+        scored = sorted(sign for sign in signs[judge].tolist() if sign > -np.inf)
+        if not scored:
+            continue
+        before = by
+        labels = len(places) * len(scored) / answers
+        possible = spare[: int(labels) + 1]
+        least = next(n for n, some in enumerate(possible) if some >= min(3, max(possible)))
+        strictest = least / labels if least else 1.0
+        thresholds = set()
+        for step in range(10):
+            share = strictest + (1 - strictest) * step / 9
+            place = math.floor((1 - share) * (len(scored) - 1) + 1e-9)
+            thresholds.add(scored[place])
+        for threshold in sorted(thresholds, reverse=True):
+            taken = [
+                judge if sign >= threshold else other
+                for sign, other in zip(signs[judge], before, strict=True)
+            ]
+            for one in sorted(set(taken) - {NOBODY}):
+                rows = [row for row, place in enumerate(places) if taken[place] == one]
+                agreed = sum(bool(agrees[one][row]) for row in rows)
+                if agreed < fewest_by_hand(len(rows)):
+                    return by, len(rows), agreed
+            by = taken
+    return by, 0, 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rules_are_tried_in_an_order_that_no_label_decides(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    signs = rng.normal(size=(2, 150))
+    signs[1, rng.random(150) < 0.2] = -np.inf
+    signs[0] = np.round(signs[0], 1)
+    places = rng.permutation(150)[:120]
+    sure = 1 / (1 + np.exp(-2.5 - 1.5 * signs))
+    agrees = (rng.random((2, 150)) < np.where(np.isfinite(signs), sure, 0))[:, places]
+    found = find_shown(signs, places, agrees, at_least=TARGET, miss=MISS)
+    by, tested, agreed = slow_shown(signs, places, agrees)
+    assert found.by.tolist() == by
+    assert (found.labels, found.tested, found.agreed) == (120, tested, agreed)
+    assert (found.at_least, found.miss) == (TARGET, MISS)
 
 
 def test_answers_without_a_score_are_never_taken() -> None:

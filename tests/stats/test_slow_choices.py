@@ -1,0 +1,315 @@
+"""Panels, orders and numbers of samples beside an implementation that tries each one."""
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from urs_inspect.stats._agreement import best_panel
+from urs_inspect.stats._bootstrap import Flags, Floats, ResamplingOptions, resample
+from urs_inspect.stats._crossval import order_of, rating_bias
+from urs_inspect.stats._paired import all_pairs, compare_means
+from urs_inspect.stats._power import (
+    mean_bounds,
+    pass_power,
+    passing_margin,
+    questions_needed,
+    questions_to_pass,
+    score_slope,
+    smallest_difference,
+    verdicts,
+)
+
+# --- panels ---
+
+
+def share_right(panel: Floats, _: Floats) -> float:
+    return float((panel.mean(axis=0) > 0.5).mean())
+
+
+def pearson(panel: Floats, labels: Floats) -> float:
+    mean = panel.mean(axis=0)
+    if np.ptp(mean) < 1e-9 or np.ptp(labels) < 1e-9:
+        return -1.0
+    return float(np.corrcoef(mean, labels)[0, 1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rated", [False, True])
+def test_the_best_panel_is_that_of_slow_splits(seed: int, rated: bool) -> None:
+    rng = np.random.default_rng(seed)
+    clusters = np.repeat(np.arange(9), [1, 2, 3, 1, 2, 3, 1, 2, 3])
+    size = len(clusters)
+    labels = rng.normal(size=size)
+    values = (rng.random((5, size)) < 0.6).astype(float)
+    sizes: tuple[int, ...] = (3,)
+    score: Callable[[Floats, Floats], float] = share_right
+    if rated:
+        values = labels + rng.normal(size=(5, size)) * np.array([1.5, 1, 2, 1.2, 1.1])[:, None]
+        sizes = (2, 3, 4)
+        score = pearson
+    found = best_panel(values, labels if rated else None, clusters, splits=30, seed=seed)
+    panels = [panel for number in sizes for panel in combinations(range(5), number)]
+    singles = [(judge,) for judge in range(5)]
+
+    def best_of(among: Sequence[tuple[int, ...]], kept: Flags) -> tuple[int, ...]:
+        # Rounded, so that equal ones are: the first of them counts.
+        scores = [round(score(values[list(one)][:, kept], labels[kept]), 9) for one in among]
+        return among[scores.index(max(scores))]
+
+    def score_of(panel: tuple[int, ...], kept: Flags) -> float:
+        return score(values[list(panel)][:, kept], labels[kept])
+
+    everything = np.ones(size, np.bool_)
+    whole = best_of(panels, everything)
+    orders = np.random.default_rng(seed).permuted(np.tile(np.arange(9), (30, 1)), axis=1)
+    chosen = []
+    apparent = []
+    held_out = []
+    single = []
+    first = (orders < 4)[:, clusters]
+    for kept in [*first, *~first]:
+        best = best_of(panels, kept)
+        chosen.append(best == whole)
+        apparent.append(score_of(best, kept))
+        held_out.append(score_of(best, ~kept))
+        single.append(score_of(best_of(singles, kept), ~kept))
+    gain = np.quantile(np.array(held_out) - np.array(single), [0.025, 0.975])
+    assert found.panel == whole
+    measured = (found.chosen, found.apparent, found.held_out, found.single)
+    assert measured == pytest.approx(
+        tuple(float(np.mean(part)) for part in (chosen, apparent, held_out, single))
+    )
+    assert found.gain == pytest.approx(gain)
+
+
+# --- orders of models ---
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("clustered", [False, True])
+def test_an_order_is_that_of_rounds_one_by_one(seed: int, clustered: bool) -> None:
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(4, 9, (14, 3)).astype(float)
+    scores[[2, 5], [0, 1]] = np.nan
+    clusters = np.repeat([7, 3, 5, 9, 1, 11, 13], 2) if clustered else None
+    options: ResamplingOptions = {"rounds": 100, "seed": seed, "level": 0.9}
+    found = order_of(scores, clusters=clusters, **options)
+    kept = [row for row in range(14) if row not in (2, 5)]
+    complete = scores[kept]
+    means = complete.mean(axis=0)
+    order = sorted(range(3), key=lambda model: -means[model])
+    assert found.models == tuple(order)
+    assert found.means == pytest.approx(tuple(means[order]))
+    assert found.cases == 12
+    ids = np.arange(12) if clusters is None else clusters[kept]
+    names = np.unique(ids)
+    same = 0
+    for counts in np.concatenate(list(resample(len(names), 100, seed))):
+        times = counts[np.searchsorted(names, ids)].astype(int)
+        drawn = np.repeat(complete, times, axis=0).mean(axis=0)
+        same += all(drawn[one] >= drawn[other] - 1e-12 for one, other in pairwise(order))
+    assert found.share == pytest.approx(same / 100)
+    drawn_as = None if clusters is None else np.searchsorted(names, ids)
+    gaps = compare_means(complete[:, order], clusters=drawn_as, **options)
+    assert found.gaps == gaps
+    assert [(gap.first, gap.second) for gap in found.gaps] == all_pairs(3)
+
+
+def test_cases_of_one_user_give_no_share() -> None:
+    scores = [[3.0, 4.0], [5.0, 4.5], [2.0, 9.0]]
+    assert math.isnan(order_of(scores, clusters=np.array([5, 5, 5])).share)
+    assert not math.isnan(order_of(scores, clusters=np.array([5, 5, 6])).share)
+    of_users = order_of(scores, clusters=np.array([5, 5, 6]), rounds=50)
+    assert [gap.difference.clusters for gap in of_users.gaps] == [2]
+
+
+def test_the_bias_of_ratings_is_over_users() -> None:
+    rng = np.random.default_rng(0)
+    ratings = rng.integers(5, 11, (16, 2)).astype(float)
+    ratings[:3, 1] = np.nan
+    clusters = np.repeat(np.arange(8), 2)
+    found = rating_bias(ratings, 7, clusters=clusters, rounds=100, seed=3)
+    counts = np.concatenate(list(resample(8, 100, 3)))[:, clusters]
+    known = ~np.isnan(ratings)
+    draws = counts @ np.where(known, ratings - 7, 0) / (counts @ known)
+    assert found.bias.value == pytest.approx(np.nanmean(ratings, axis=0).mean() - 7)
+    assert (found.bias.n, found.bias.clusters) == (13, 7)
+    assert [one.clusters for one in found.by_model] == [8, 7]
+    wide = np.std(draws.mean(axis=1)) * 4
+    assert found.bias.high - found.bias.low == pytest.approx(wide, rel=0.4)
+
+
+# --- numbers of samples ---
+
+
+def slow_difference(error: float, clusters: int, tests: int, level: float) -> float:
+    alpha = (1 - level) / tests
+    wider = 1.0
+    if clusters <= 12:
+        # The largest p-value of the sign-flip test that is below alpha: a number of ways, and as
+        # many with all signs turned, of 2^C.
+        ways = 0
+        while 2 * (ways + 1) / 2**clusters < alpha:
+            ways += 1
+        if not ways:
+            return math.nan
+        alpha = 2 * ways / 2**clusters
+        wider = 1 + 1 / (6 * ways)
+    t = stats.t.ppf(1 - alpha / 2, clusters - 1) + stats.t.ppf(0.8, clusters - 1)
+    return float(t * wider * error)
+
+
+@pytest.mark.parametrize("clusters", [2, 5, 6, 7, 11, 12, 13, 40])
+@pytest.mark.parametrize("tests", [1, 3])
+# At 0.9375 and 0.75 a share of the ways is alpha itself, which is not below alpha.
+@pytest.mark.parametrize("level", [0.95, 0.9375, 0.75])
+def test_the_smallest_difference_is_that_of_the_test_that_is_used(
+    clusters: int, tests: int, level: float
+) -> None:
+    found = smallest_difference(0.3, clusters, tests=tests, level=level)
+    slow = slow_difference(0.3, clusters, tests, level)
+    assert found == pytest.approx(slow, nan_ok=True)
+    assert math.isnan(smallest_difference(0.0, clusters))
+
+
+@pytest.mark.parametrize(("n", "clusters"), [(20, 20), (45, 20), (31, 8), (2, 2)])
+@pytest.mark.parametrize("difference", [0.2, 0.5, 3.0])
+def test_samples_needed_are_the_fewest_that_show_a_difference(
+    n: int, clusters: int, difference: float
+) -> None:
+    found = questions_needed(difference, 0.3, n, clusters, tests=2, level=0.9)
+    for there in range(2, 10_000):
+        error = 0.3 * math.sqrt(clusters / there)
+        if slow_difference(error, there, 2, 0.9) <= difference:
+            break
+    assert found == math.ceil(there * n / clusters)
+    assert questions_needed(difference, 0.0, n, clusters) is None
+    assert questions_needed(difference, 0.3, n, 1) is None
+    exactly = slow_difference(0.3, 40, 1, 0.95)
+    assert questions_needed(exactly + 1e-12, 0.3, 40, 40) == 40
+    assert questions_needed(exactly - 1e-9, 0.3, 40, 40) == 41
+
+
+@pytest.mark.parametrize("equivalent", [False, True])
+def test_the_margin_that_equals_pass_is_that_of_a_power_of_eighty_percent(equivalent: bool) -> None:
+    margin = passing_margin(0.4, 0.1, 15, equivalent=equivalent)
+    assert margin > 0.4
+    power = pass_power(margin, 0.4, 0.1, 15, equivalent=equivalent)
+    assert power == pytest.approx(0.8)
+    t = stats.t.cdf((0.45 - 0.4) / 0.1, 14)
+    expected = 2 * t - 1 if equivalent else t
+    assert pass_power(0.45, 0.4, 0.1, 15, equivalent=equivalent) == pytest.approx(expected)
+    below = pass_power(0.3, 0.4, 0.1, 15, equivalent=equivalent)
+    assert below == pytest.approx(0.0 if equivalent else stats.t.cdf(-1, 14))
+    assert math.isnan(pass_power(0.45, 0.4, 0.0, 15))
+    assert math.isnan(pass_power(0.45, math.nan, 0.1, 15))
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+@pytest.mark.parametrize("equivalent", [False, True])
+@pytest.mark.parametrize("size", [1, 2])
+def test_samples_to_pass_are_those_of_bounds_over_as_many(
+    sequential: bool, equivalent: bool, size: int
+) -> None:
+    """The first number of clusters, of at least six, whose passing margin is at most the margin."""
+    rng = np.random.default_rng(1)
+    table = np.round(rng.normal(0, 0.3, (40, 1)), 3)
+    clusters = np.arange(40) // size
+    level = 0.9
+    bounds = mean_bounds(table, clusters, reach=1, level=level, sequential=sequential)
+    error = float(bounds.errors[0])
+    unseen = float(bounds.unseen[0])
+    there_now = 40 // size
+    found = questions_to_pass(
+        0.1,
+        error,
+        40,
+        there_now,
+        unseen=unseen,
+        level=level,
+        sequential=sequential,
+        equivalent=equivalent,
+    )
+
+    def quantile_and_alpha(there: int) -> tuple[float, float]:
+        if not sequential:
+            return float(stats.t.ppf(level, there - 1)), 1 - level
+        alpha = (1 - level) * math.sqrt(12.5 / (there + 12.5))
+        share = (1 - (2 * alpha) ** (2 / there)) * (there + 12.5) / there
+        if share >= 1:
+            return math.nan, alpha
+        return math.sqrt((there - 1) * share / (1 - share)), alpha
+
+    for there in range(6, 5000):
+        quantile, alpha = quantile_and_alpha(there)
+        error_there = error * math.sqrt(there_now / there)
+        _, alpha_now = quantile_and_alpha(there_now)
+        unseen_there = unseen * there_now / there * math.log(alpha) / math.log(alpha_now)
+        half = math.hypot(quantile * error_there, unseen_there)
+        if passing_margin(half, error_there, there, equivalent=equivalent) <= 0.1:
+            break
+    assert found == there * size
+    assert there > there_now
+    nothing = questions_to_pass(
+        0.1, 0.0, 40, 40, unseen=0.1, level=level, sequential=sequential, equivalent=equivalent
+    )
+    assert nothing is None
+    generous = questions_to_pass(
+        1e9, error, 40, 40, unseen=unseen, level=level, sequential=False, equivalent=equivalent
+    )
+    assert generous == 6
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "different", "one_sided", "two_sided"),
+    [
+        (-0.1, 0.3, False, 2, 2),  # just at the margin of 0.1
+        (-0.099, 0.3, False, 0, 2),
+        (-0.099, 0.099, False, 0, 0),
+        (-0.099, 0.1, False, 0, 2),
+        (-0.09, -0.01, True, 0, 0),
+        (-0.5, 0.0, True, 2, 1),
+        (-0.5, -0.001, True, 1, 1),
+        (-0.5, -0.001, False, 1, 2),
+        (0.2, 0.5, True, 0, 1),
+        (math.nan, math.nan, False, 2, 2),
+    ],
+)
+def test_a_verdict_at_just_below_and_just_above_its_limits(
+    low: float, high: float, different: bool, one_sided: int, two_sided: int
+) -> None:
+    bounds = np.array([low]), np.array([high])
+    assert verdicts(*bounds, 0.1).tolist() == [one_sided]
+    assert verdicts(*bounds, 0.1, np.array([different])).tolist() == [two_sided]
+
+
+@pytest.mark.parametrize("clusters", [5, 6, 9])
+def test_the_slope_of_a_shift_is_that_on_the_mean_of_both_scores(clusters: int) -> None:
+    rng = np.random.default_rng(clusters)
+    base = rng.normal(5, 2, 30)
+    new = base + 0.2 * (base - 5) + rng.normal(0, 0.5, 30)
+    base[3] = np.nan
+    new[4] = np.nan
+    ids = np.arange(30) % clusters
+    slope, p = score_slope(base, new, ids)
+    if clusters < 6:
+        assert math.isnan(slope)
+        assert math.isnan(p)
+        return
+    known = ~np.isnan(base + new)
+    level = ((base + new) / 2)[known]
+    shift = (new - base)[known]
+    fit = stats.linregress(level, shift)
+    residuals = shift - fit.intercept - fit.slope * level
+    sums = [
+        sum((level - level.mean())[ids[known] == one] * residuals[ids[known] == one])
+        for one in range(clusters)
+    ]
+    square = ((level - level.mean()) ** 2).sum()
+    error = math.sqrt(clusters / (clusters - 1) * sum(total**2 for total in sums)) / square
+    assert slope == pytest.approx(fit.slope)
+    assert p == pytest.approx(2 * stats.t.sf(abs(fit.slope) / error, clusters - 1))
