@@ -134,7 +134,8 @@ def test_a_failed_call_is_no_rating_and_costs_no_other(
     assert [score.answer for score in scores.values()] == ["4", "unread", "4"]
     metadata = scores["r2"].metadata or {}
     assert (metadata["failure_mode"], metadata["failure_detail"]) == ("call_failed", detail)
-    assert detail in (scores["r2"].explanation or "")
+    explanation = (scores["r2"].explanation or "").split("\n\n")
+    assert explanation[0].startswith("Label: 3 (1 to 5)") and detail in explanation[1]
     assert all(sample.error is None for sample in samples_of(log))
     assert judge_numbers(log)["failures call_failed"] == 1
 
