@@ -6,14 +6,15 @@ from typing import Any
 
 import anyio
 import pytest
-from inspect_ai.model import ModelName
+from inspect_ai.model import GenerateConfig, Logprob, Logprobs, ModelName, ModelOutput, ModelUsage
 from inspect_ai.solver import TaskState
 
+from tests.tasks.scripted import Script
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.judging._pair_reply import REPLIES
 from urs_inspect.judging._verdicts import OVERALL
-from urs_inspect.solvers._contest import _judge_by_baseline, _judge_locally, _text
+from urs_inspect.solvers._contest import _judge_by_baseline, _judge_locally, _reply, _text
 from urs_inspect.solvers._local_judges import (
     EVALUATIONS,
     LocalFailure,
@@ -145,3 +146,20 @@ def test_an_answer_is_shown_whole_up_to_a_length_and_an_error_in_its_place() -> 
     assert f"{100_000 - length} more characters" in shown
     assert _text({"text": "x" * length}) == "x" * length
     assert "(1 more" in _text({"text": "x" * (length + 1)})
+
+
+def test_log_probabilities_of_a_reply_are_kept_to_five_digits() -> None:
+    output = ModelOutput.from_content("m", "So.")
+    tokens = [Logprob(token=text, logprob=value) for text, value in (("S", -0.1234567), ("o", -2))]
+    output.choices[0].logprobs = Logprobs(content=tokens)
+    failed = ModelOutput(model="m", error="filtered", choices=output.choices)
+    for one in (output, failed):
+        one.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    model = Script([output, failed]).model("ace")
+    replies = [anyio.run(_reply, model, "Why?", GenerateConfig()) for _ in range(2)]
+    assert replies[0] == {
+        "text": "So.",
+        "stop_reason": "stop",
+        "log_probabilities": [-0.12346, -2],
+    }
+    assert replies[1]["error"] == "filtered" and "log_probabilities" not in replies[1]
