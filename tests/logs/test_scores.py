@@ -162,9 +162,11 @@ def test_usage_of_a_panel_is_told_by_judge_where_the_parts_add_up() -> None:
     models = {"j/one": tokens(100, 10), "j/two": tokens(200, 20)}
     judges = list(models)
 
-    def parts(together: Usage, names: list[str] = judges) -> dict[str, Numbers] | None:
+    def parts(together: Usage, names: list[str] = judges) -> dict[str, Any] | None:
         found = usage_by_judge("p/model", names, models, Usage(7, 7, 7), together)
-        return found and {name: numbers(usage)[:2] for name, usage in found.items()}
+        if found is None:
+            return None
+        return {name: numbers(usage)[:2] for name, usage in found.items()}
 
     assert parts(Usage(300, 30)) == {"j/one": (100, 10), "j/two": (200, 20)}
     assert parts(Usage(300.4, 29.6)) == {"j/one": (100, 10), "j/two": (200, 20)}

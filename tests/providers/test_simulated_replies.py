@@ -50,7 +50,10 @@ def reply(model: str, *texts: str, **config: Any) -> str:
 
 
 def judged(prompt: JudgePrompt, model: str = "judge", *, by_schema: bool = False) -> str:
-    schema = {"response_schema": response_schema(prompt.schema)} if by_schema else {}
+    schema = {}
+    if by_schema:
+        assert prompt.schema is not None
+        schema["response_schema"] = response_schema(prompt.schema)
     return reply(f"urs_simulation/{model}", prompt.instructions, prompt.case, **schema)
 
 

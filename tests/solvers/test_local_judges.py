@@ -24,7 +24,10 @@ from urs_inspect.solvers._local_judges import (
     pair_facts,
 )
 
-KEPT = [{"weights": {"Clarity": 1.0}, "samer": {"engine": "e"}}, {"samer": {"engine": "f"}}]
+KEPT: list[dict[str, Any]] = [
+    {"weights": {"Clarity": 1.0}, "samer": {"engine": "e"}},
+    {"samer": {"engine": "f"}},
+]
 
 
 @dataclass
@@ -33,7 +36,7 @@ class Pair:
 
     kept: list[dict[str, Any]] = field(default_factory=lambda: list(KEPT))
 
-    def verdict(self, name: str) -> str | None:
+    def verdict(self, name: str) -> str:
         return "a" if name == OVERALL else "b"
 
     def table(self, names: Sequence[str]) -> str:

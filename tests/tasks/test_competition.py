@@ -198,20 +198,23 @@ def test_options_without_effect_are_said(
 
 def test_a_new_attempt_is_told_by_its_samples() -> None:
     one, other = Sample(input="?", id="1"), Sample(input="?", id="2")
-    attempt = RunAttempt()
-    assert not attempt.past
-    attempt.issue([one, other])
-    assert attempt.past
     failed = ended(one)
     failed.error = ERROR
+    attempt = RunAttempt()
+    past = [attempt.past]
+    attempt.issue([one, other])
+    past.append(attempt.past)
     attempt.ended(failed)
-    assert not attempt.repeats(failed) and attempt.past
+    repeats = [attempt.repeats(failed)]
+    past.append(attempt.past)
     attempt.abandoned(other)
-    assert not attempt.past
+    past.append(attempt.past)
     attempt.ended(ended(one))
-    assert attempt.repeats(ended(one)) and not attempt.repeats(ended(one, epoch=2))
+    repeats += [attempt.repeats(ended(one)), attempt.repeats(ended(one, epoch=2))]
     attempt.issue([])
-    assert attempt.past
+    past.append(attempt.past)
+    assert past == [False, True, True, False, True]
+    assert repeats == [False, True, False]
 
 
 def test_a_run_that_begins_again_asks_the_same_again() -> None:

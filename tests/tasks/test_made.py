@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from inspect_ai import Task
-from inspect_ai.viewer import ViewerConfig
+from inspect_ai.viewer import ScoreColorScale, ViewerConfig
 
 from tests.reports.golden_files import check_golden
 from tests.telling import Telling
@@ -46,12 +46,12 @@ def lines_of(viewer: ViewerConfig) -> list[str]:
     sort = [f"{by.column} {by.dir}" for by in view.sort or []]
     colours: dict[str, list[str]] = {}
     for name, scale in (view.score_color_scales or {}).items():
-        if isinstance(scale, dict):
-            for value, colour in scale.items():
-                colours.setdefault(f"{name} {colour}", []).append(value)
-        else:
+        if isinstance(scale, ScoreColorScale):
             told = f"{scale.palette} from {scale.min:g} to {scale.max:g}"
             colours.setdefault(told, []).append(name)
+        elif not isinstance(scale, str):
+            for value, colour in scale.items():
+                colours.setdefault(f"{name} {colour}", []).append(value)
     labels = {name: label.strip() for name, label in (view.score_labels or {}).items()}
     return [
         f"columns: {', '.join(shown).replace('score__', '').replace('__', '.')}",
@@ -124,8 +124,14 @@ TALK = [
     {"role": "assistant", "content": "Yes?"},
     {"role": "user", "content": "Why?"},
 ]
-PAIR = {"prompt": "Why?", "response_a": "So.", "response_b": "No.", "label": "b", "group": "hard"}
-TALKED = {"messages": TALK, "response_a": "So.", "response_b": "No.", "label": "a"}
+PAIR: dict[str, Any] = {
+    "prompt": "Why?",
+    "response_a": "So.",
+    "response_b": "No.",
+    "label": "b",
+    "group": "hard",
+}
+TALKED: dict[str, Any] = {"messages": TALK, "response_a": "So.", "response_b": "No.", "label": "a"}
 
 
 def test_a_labelled_pair_becomes_a_sample(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
