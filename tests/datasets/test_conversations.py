@@ -143,7 +143,7 @@ def test_malformed_messages_are_refused_with_the_message_and_what_is_allowed(
     assert tells(str(refused.value), named) and "\n" not in str(refused.value)
 
 
-SEEN = [
+SEEN: list[dict[str, Any]] = [
     {"role": "developer", "content": "Be short."},
     {"role": "human", "content": [{"type": "text", "text": "See"}, {"type": "image_url"}]},
     {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}, {"id": "2"}]},
