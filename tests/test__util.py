@@ -11,7 +11,24 @@ from pathlib import Path
 import pytest
 import yaml
 
-from urs_inspect._util import InputError, counted, escaped, is_blank, lock_file, read_yaml, visible
+from urs_inspect._util import (
+    InputError,
+    check_folder,
+    check_new_file,
+    choices,
+    counted,
+    did_you_mean,
+    escaped,
+    file_kind,
+    is_blank,
+    lock_file,
+    naming,
+    read_yaml,
+    read_yaml_file,
+    read_yaml_or_file,
+    visible,
+    write_new_file,
+)
 
 # Locks its argument, says so, and holds the lock until its input ends.
 HOLD = (
@@ -168,3 +185,102 @@ def test_yaml_reads_as_before() -> None:
     assert read_yaml(text) == yaml.safe_load(text)
     with pytest.raises(yaml.YAMLError):
         read_yaml("!!python/object/apply:os.getcwd []")
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("qestion", " (did you mean question?)"),
+        (" QUESTION ", " (did you mean question?)"),
+        ("labels", " (did you mean label?)"),
+        ("xyz", ""),
+        ("", ""),
+    ],
+)
+def test_near_names_are_asked_for_at_most_two_of_them(name: str, asked: str) -> None:
+    assert did_you_mean(name, ["question", "label", "Table"]) == asked
+    assert did_you_mean(name, []) == ""
+    many = did_you_mean("labels", ["label", "labels_a", "labels_b", "labels_c"])
+    assert many.count(" or ") == 1
+
+
+def test_a_thousand_and_none_have_their_nouns() -> None:
+    assert (counted(1000, "answer"), counted(0, "answer")) == ("1,000 answers", "0 answers")
+    assert counted(1, "country", "countries") == "1 country"
+    assert choices(["a", 2, None]) == "a, 2, None"
+    assert file_kind(Path("a.b.txt")) == "'.txt' files"
+    assert file_kind(Path("folder.x/README")) == "files without an ending"
+
+
+def test_an_error_begins_once_with_its_argument() -> None:
+    with pytest.raises(InputError) as once, naming("pool"), naming("pool"):
+        raise InputError("no such file")
+    assert str(once.value) == "pool: no such file"
+    with pytest.raises(InputError) as twice, naming("answers"), naming("pool"):
+        raise InputError("no such file")
+    assert str(twice.value) == "answers: pool: no such file"
+    with pytest.raises(ValueError, match=r"^other$"), naming("pool"):
+        raise ValueError("other")
+
+
+def test_what_an_option_says_is_yaml_or_the_path_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "names.yaml"
+    file.write_bytes("\ufeffa: ü\n".encode())
+    assert read_yaml_or_file(" {a: 1}", "columns") == {"a": 1}
+    assert read_yaml_or_file(str(file), "columns") == read_yaml_file(file, "columns") == {"a": "ü"}
+    file.write_bytes(b"a: \xff")
+    for given, words in (
+        ("{a: [", "columns: not valid YAML: "),
+        (str(tmp_path / "none.yaml"), "columns: no file "),
+        (str(file), "columns: cannot read .* as UTF-8"),
+        (str(tmp_path), "columns: cannot read "),
+    ):
+        with pytest.raises(InputError, match=words):
+            read_yaml_or_file(given, "columns")
+    file.write_text("a: [", encoding="utf-8")
+    with pytest.raises(InputError, match=r"columns: cannot read .*names\.yaml.*not valid YAML"):
+        read_yaml_file(file, "columns")
+
+
+def test_a_new_file_is_of_a_kind_not_there_yet_and_in_a_folder(tmp_path: Path) -> None:
+    check_new_file(tmp_path / "a.EVAL", ".eval", ".json")
+    there = tmp_path / "there.json"
+    there.touch()
+    dangling = tmp_path / "link.json"
+    dangling.symlink_to(tmp_path / "nowhere")
+    for path, words in (
+        (tmp_path / "a.txt", r"output: must be the name of a \.eval or \.json file, got .*a\.txt"),
+        (there, r"output: there is a file .*there\.json"),
+        (dangling, r"output: there is a file .*link\.json"),
+        (tmp_path / "none" / "a.eval", r"output: no folder .*none"),
+    ):
+        with pytest.raises(InputError, match=words):
+            check_new_file(path, ".eval", ".json")
+    with pytest.raises(InputError, match=r"^copy: "):
+        check_new_file(there, ".json", option="copy")
+
+
+def test_a_folder_that_is_made_later_needs_one_above_it(tmp_path: Path) -> None:
+    check_folder(tmp_path / "new" / "deeper", make=True)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(InputError, match=r"output: no folder .*deeper"):
+        check_folder(tmp_path / "new" / "deeper")
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(InputError, match=r"^to: no folder .*file"):
+        check_folder(file, "to")
+    with pytest.raises(InputError, match=r"^output: .*file"):
+        check_folder(file / "below", make=True)
+
+
+def test_a_new_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "new.txt"
+    write_new_file(path, "ü\n")
+    assert path.read_bytes() == "ü\n".encode()
+    with pytest.raises(InputError, match=r"output: cannot write to .*new\.txt"):
+        write_new_file(path, "other")
+    assert path.read_text(encoding="utf-8") == "ü\n"
+    half = tmp_path / "half.txt"
+    with pytest.raises(UnicodeEncodeError):
+        write_new_file(half, "\ud800")
+    assert not half.exists()

@@ -193,3 +193,20 @@ def test_a_ballot_in_view_that_somebody_else_has_voted_on_is_not_under_way(
     queue.cast(Vote(ballot.id, "bo", "a"))
     queue.next("cy")
     assert under_way == [[], []]
+
+
+def test_votes_about_other_ballots_are_no_part_of_the_state() -> None:
+    elsewhere = Vote("elsewhere", "ann", "a")
+    queue = BallotQueue(made(), plan(budget=5), [elsewhere, Vote(made()[0].id, "ann", "a")])
+    state = queue.state()
+    assert (state.done, state.budget, state.neighbours) == (1, 5, 2)
+
+
+@pytest.mark.parametrize(("confidence", "sure"), [(0.6, 2), (None, 0), (0.99, 0)])
+def test_neighbours_are_in_a_sure_order_by_the_confidence_asked_for(
+    confidence: float | None, sure: int
+) -> None:
+    """Of three votes for the first of each pair, without a confidence as by the usual one."""
+    votes = [Vote(made()[place].id, "ann", "a") for place in (0, 4, 8)]
+    state = BallotQueue(made(), plan(confidence=confidence), votes).state()
+    assert state.sure == sure

@@ -191,3 +191,32 @@ def test_the_page_is_chinese_where_all_questions_are(tmp_path: Path) -> None:
         one = campaign(tmp_path, of=of)
         assert one.language == language
         one.close()
+
+
+def test_a_check_is_due_after_ten_other_answers(tmp_path: Path) -> None:
+    made = campaign(tmp_path, of=answers(14), checks=1.0, final_only=True)
+    session = made.session("ann")
+    came = []
+    for number in range(13):
+        item = session.current
+        assert item is not None
+        came.append(item.check)
+        session.rate(item.id, 5, {}, 1.0)
+        assert session.done == number + 1
+    # Ten come between; a check is one of those that come between the second answer and its own.
+    assert came == [False] * 11 + [True, True]
+    made.close()
+
+
+def test_who_cannot_tell_after_all_leaves_the_answer_to_others(tmp_path: Path) -> None:
+    made = campaign(tmp_path, of=answers(1), raters=1, final_only=True)
+    session = made.session("ann")
+    first = session.current
+    assert first is not None
+    session.rate(first.id, 5, {}, 1.0)
+    other = made.session("ben")
+    came = [other.current]
+    session.cannot_tell(first.id, 1.0)
+    came.append(other.current)
+    assert [item and item.id for item in came] == [None, first.id]
+    made.close()

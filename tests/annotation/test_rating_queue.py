@@ -91,3 +91,12 @@ def test_all_answers_rated_have_the_same_weight() -> None:
     found = draw([answer(n, disagreement=s) for n, s in enumerate((4, 0, 4, 0, 1, 3))])
     value = {f"q{n}": float(n) for n in range(6)}
     assert _weighted(found, 6, value) == pytest.approx(2.5)
+
+
+def test_the_turns_of_models_do_not_follow_their_names() -> None:
+    names = [f"m{number}" for number in range(8)]
+    first = [drawn.answer.model for drawn in draw(answers(3, *names))[:8]]
+    assert sorted(first) == names
+    assert first not in (names, names[::-1])
+    again = draw(answers(3, *names[::-1]))[8:16]
+    assert [drawn.answer.model for drawn in again] == first

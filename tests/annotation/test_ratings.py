@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from urs_inspect.annotation._ratings import (
     Rating,
     RatingStore,
     holds_ratings,
+    inclusion_weights,
     parse_rating,
     rating_agreement,
     read_ratings,
@@ -230,3 +232,88 @@ def test_files_of_ratings_are_recognised(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"no file.*ratings"):
         read_ratings([tmp_path / "empty"])
+
+
+def drawn(question: int, model: str, rate: float, threshold: float | None, **more: Any) -> Rating:
+    return rating(answer(question, model), 5, rate=rate, threshold=threshold, **more)
+
+
+def test_an_answer_weighs_by_how_far_its_model_s_answers_were_drawn() -> None:
+    found = inclusion_weights(
+        [
+            drawn(0, "apple", 1.0, 0.2),
+            drawn(1, "apple", 2.0, 0.5),
+            drawn(0, "pear", 1.0, 0.25),
+            drawn(0, "plum", 3.0, None),
+            drawn(1, "plum", 1.0, 0.1),
+            drawn(0, "fig", 1.0, 0.5, questions="en"),
+            drawn(1, "fig", 1.0, 2.0, questions="zh"),
+            drawn(0, "apple", 3.0, 0.1, check=True),
+        ]
+    )
+    expected = {
+        answer(0, "apple").id: 1 / (1 - math.exp(-1.0 * 0.5)),
+        answer(1, "apple").id: 1 / (1 - math.exp(-2.0 * 0.5)),
+        answer(0, "pear").id: 1 / (1 - math.exp(-1.0 * 0.25)),
+        answer(0, "plum").id: 1.0,
+        answer(1, "plum").id: 1.0,
+        answer(0, "fig").id: 1 / (1 - math.exp(-0.5)),
+        answer(1, "fig").id: 1 / (1 - math.exp(-2.0)),
+    }
+    assert found == pytest.approx(expected)
+
+
+def test_answers_that_nobody_could_rate_were_drawn_as_well(tmp_path: Path) -> None:
+    given = [
+        rating(ONE, 5, rate=1.0, threshold=0.1),
+        rating(TWO, 1, rate=1.0, threshold=0.4, cannot_tell=True),
+        rating(THREE, 1, rate=1.0, threshold=0.9, cannot_tell=True, check=True),
+    ]
+    reading = read_ratings([write(tmp_path / "me.jsonl", *given)])
+    assert reading.weights[ONE.id] == pytest.approx(1 / (1 - math.exp(-0.4)), rel=1e-5)
+    assert [one.answer_id for one in reading.cannot_tell] == [TWO.id]
+    here = reading.about([ONE.id])
+    assert (len(here.ratings), here.cannot_tell) == (1, ())
+
+
+def test_a_check_needs_a_rating_before_it_and_belongs_to_its_rater(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "all.jsonl",
+        rating(ONE, 5, "ann"),
+        rating(ONE, 8, "ann", check=True),
+        rating(TWO, 8, "ann", check=True),
+        rating(ONE, 2, "ben"),
+        rating(ONE, 3, "ben", check=True),
+    )
+    reading = read_ratings([file])
+    assert [(one.final, again.final) for one, again in reading.checks] == [(5, 8), (2, 3)]
+    assert [(one.annotator, one.final) for one in reading.ratings] == [("ann", 5), ("ben", 2)]
+    by_name = {report.rater: report for report in rating_agreement(reading).raters}
+    assert (by_name["ann"].checks, by_name["ann"].from_own) == (1, 3)
+    assert by_name["ben"].from_own == 1
+    assert reading.about([TWO.id]).checks == ()
+
+
+def test_distances_from_others_have_no_sign_and_times_are_medians(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "all.jsonl",
+        rating(ONE, 4, "ann", seconds=1.0),
+        rating(TWO, 8, "ann", seconds=2.0),
+        rating(THREE, 5, "ann", seconds=9.0),
+        rating(ONE, 6, "ben", seconds=math.nan),
+        rating(TWO, 5, "ben", seconds=math.nan),
+        rating(TWO, 9, "cy"),
+    )
+    found = rating_agreement(read_ratings([file]))
+    by_name = {report.rater: report for report in found.raters}
+    # ann: 4 against 6, 8 against the mean of 5 and 9; the third answer has nobody else's.
+    assert (by_name["ann"].from_others, by_name["ann"].seconds) == (1.5, 2)
+    assert by_name["ben"].from_others == pytest.approx((2 + 3.5) / 2)
+    assert math.isnan(by_name["ben"].seconds)
+    assert (found.by_count, found.answers, found.ratings) == ({1: 1, 2: 1, 3: 1}, 3, 6)
+
+
+def test_the_language_of_the_questions_is_kept_in_the_file() -> None:
+    given = rating(ONE, 5, questions="zh")
+    assert parse_rating(given.to_line().encode()).questions == "zh"
+    assert "questions" not in json.loads(rating(ONE, 5).to_line())

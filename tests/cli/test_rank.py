@@ -14,6 +14,8 @@ from tests.cli.conftest import Run, Said, cells_of, row
 from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 from tests.telling import tells
+from urs_inspect._util import InputError
+from urs_inspect.cli._rank import _check_use, _divided, _style
 from urs_inspect.discrepancy._ballots import Ballot
 
 VOTES = [*["a>b"] * 30, *["a<b"] * 5, *["b>c"] * 16, *["b<c"] * 15, *["c<a"] * 9, "c=a", "c=a"]
@@ -527,3 +529,65 @@ def test_a_leaderboard_and_a_judge_are_compared_in_each_scenario(
     equal = cells_of(run("rank", "--all", *arguments).output)
     places = {cells[0]: cells[1] for cells in equal if cells[0] in "xyz" and len(cells) == 5}
     assert places == {"x": "3", "y": "1", "z": "1"}
+
+
+def test_features_of_style_are_named_once_in_their_order() -> None:
+    assert _style(None) == ((), None)
+    assert _style("lists, length ,lists") == (("lists", "length"), None)
+    for given, words in (("", "names no feature"), (" , ", "names no feature"), ("x", "'x'")):
+        with pytest.raises(InputError, match=f"control: .*{words}.*allowed: length, lists"):
+            _style(given)
+
+
+@pytest.mark.parametrize(
+    ("sources", "ballot_votes", "options", "words"),
+    [
+        (["a.eval"], ["v.jsonl"], {}, None),
+        (["a.eval"], [], {}, None),
+        (["a.eval"], ["v.jsonl"], {"output": "b.eval"}, None),
+        (["a.EVAL"], ["v.jsonl"], {"output": "b.json"}, None),
+        (["a.eval"], [], {"output": "b.eval"}, "output: "),
+        (["a.eval", "c.eval"], ["v.jsonl"], {"output": "b.eval"}, "output: "),
+        (["a.jsonl"], ["v.jsonl"], {"output": "b.eval"}, "output: "),
+        (["a.eval"], ["v.jsonl"], {"output": "b.txt"}, "output: "),
+        (["a.eval"], ["v.jsonl"], {"judge": "a.eval"}, None),
+        (["a.eval"], [], {"judge": "a.eval"}, "judge: "),
+        (["a.csv"], [], {"columns": "c.yaml"}, None),
+        (["a.eval"], ["v.jsonl"], {"columns": "c.yaml"}, "columns: "),
+    ],
+)
+def test_options_fit_what_is_ranked(
+    sources: list[str],
+    ballot_votes: list[str],
+    options: dict[str, str],
+    words: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    places = {name: Path(options[name]) if name in options else None for name in _PLACES}
+    given = (sources, ballot_votes, places["output"], options.get("judge"), places["columns"])
+    if words is None:
+        _check_use(*given)
+    else:
+        with pytest.raises(InputError, match=f"^{words}"):
+            _check_use(*given)
+
+
+_PLACES = ("output", "columns")
+
+
+def test_votes_alone_are_no_ranking_and_an_empty_file_has_none(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    votes = tmp_path / "me.jsonl"
+    votes.write_text('{"ballot": "x", "annotator": "me", "choice": "a"}\n', encoding="utf-8")
+    list_of_votes = tmp_path / "list.jsonl"
+    list_of_votes.write_text('{"model_a": "x"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"empty\.jsonl: no votes$"):
+        _divided((str(empty),))
+    with pytest.raises(InputError, match=r"me\.jsonl: votes on comparisons; name the log"):
+        _divided((str(votes), str(empty)))
+    with pytest.raises(InputError, match=r"no file or directory 'nowhere'"):
+        _divided((str(votes), "nowhere"))
+    assert _divided((str(votes), str(list_of_votes))) == ([str(list_of_votes)], [str(votes)])

@@ -13,7 +13,7 @@ from tests.datasets.conftest import WriteRows
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets import PREFERENCES, PairCase, RatingCase, load_pairs, load_ratings
-from urs_inspect.datasets._columns import guess_columns, guess_kind, majority
+from urs_inspect.datasets._columns import first_few, guess_columns, guess_kind, majority
 from urs_inspect.datasets._rows import Row
 
 FOREIGN: dict[str, object] = {
@@ -234,6 +234,9 @@ GUESSED: list[tuple[list[object], dict[str, str]]] = [
     ([0, 1], {"0": "?", "1": "?"}),
     ([1.25, 2, 1], {"<1.5": "a", "1.5": "tie", ">1.5": "b"}),
     ([0.25, 1], {"<0.5": "?", "0.5": "tie", ">0.5": "?"}),
+    ([1.5, 2.5], {"<0.5": "?", "0.5": "tie", ">0.5": "?"}),
+    ([0.5, 2], {"<0.5": "?", "0.5": "tie", ">0.5": "?"}),
+    ([f"label {n}" for n in range(13)], {}),
 ]
 
 
@@ -298,3 +301,79 @@ def test_published_files_are_read_as_they_are(
 ) -> None:
     path = data_dir / "real_judges" / file
     assert Counter(labels_of(path, columns)) == labels
+
+
+def test_a_value_on_a_bound_is_on_neither_side_of_it(write_rows: WriteRows) -> None:
+    columns = COLUMNS | {"labels": {"<1.5": "a", ">2.5": "b"}}
+    path = write_rows("my.jsonl", [foreign(verdict=value) for value in (1.49, 2.51)])
+    assert labels_of(path, columns) == ["a", "b"]
+    for value in (1.5, 2.5, 2):
+        [message] = error_of(write_rows("x.jsonl", [foreign(verdict=value)]), columns)
+        assert tells(message, f"'verdict': ... {value}; allowed: <1.5, >2.5")
+
+
+def test_a_part_of_a_prompt_that_is_no_text_is_refused(write_rows: WriteRows) -> None:
+    columns = COLUMNS | {"prompt": ["question", "more"]}
+    [message] = error_of(write_rows("my.jsonl", [foreign(more=7)]), columns)
+    assert tells(message, "line 1: column 'question, more': ... text ... 7")
+
+
+@pytest.mark.parametrize(
+    ("names", "few"),
+    [("", ""), ("a", "a"), ("abc", "a, b, c"), ("abcd", "a, b, c, ..."), ("abcde", "a, b, c, ...")],
+)
+def test_the_first_three_names_are_shown(names: str, few: str) -> None:
+    assert first_few(list(names)) == few
+
+
+KINDS: list[tuple[dict[str, object], str | None, dict[str, object]]] = [
+    (
+        {
+            "instruction": "Why?",
+            "input": "Here",
+            "response1": "x",
+            "response2": "y",
+            "annotator1": 1,
+        },
+        "pairs",
+        {"prompt": ["instruction", "input"], "response_a": "response1", "response_b": "response2"},
+    ),
+    ({"question": "Why?", "model_a": "x", "model_b": "y"}, "pairs", {"label": "?"}),
+    ({"Question": "Why?", "Out-put": "x", "Human Score": 3}, "ratings", {"rating": "Human Score"}),
+    ({"query": "Why?", "generation": "x", "rater1": 3, "rater2": 4}, "ratings", {}),
+    ({"query": "Why?", "completion": "x"}, "answers", {"prompt": "query"}),
+    ({"query": "Why?"}, None, {}),
+    ({"response": "x"}, None, {}),
+]
+
+
+@pytest.mark.parametrize(("row", "kind", "said"), KINDS)
+def test_kinds_of_tables_are_told_by_their_columns(
+    row: dict[str, object], kind: str | None, said: dict[str, object]
+) -> None:
+    guess = guess_kind([Row(1, row)])
+    assert (guess and guess.kind) == kind
+    if guess is not None:
+        assert {key: guess.mapping.get(key) for key in said} == said
+
+
+def test_columns_of_several_raters_are_guessed_where_no_single_one_is_there() -> None:
+    row: dict[str, object] = {"query": "Why?", "generation": "x", "rater1": 3, "rater_2": 4}
+    guess = guess_columns("ratings", [Row(1, row)])
+    assert guess.columns["rating"] == ("rater1", "rater_2")
+    assert guess_columns("ratings", [Row(1, row | {"score": 1})]).columns["rating"] == ("score",)
+
+
+def test_a_table_under_the_usual_names_needs_no_mapping() -> None:
+    usual: dict[str, object] = {
+        "prompt": "Why?",
+        "response_a": "x",
+        "response_b": "y",
+        "label": "a",
+    }
+    assert not guess_columns("pairs", [Row(1, usual)]).is_needed
+    assert guess_columns("pairs", [Row(1, usual | {"label": "first"})]).is_needed
+    lacking = guess_columns("pairs", [Row(1, {"prompt": "Why?"})])
+    assert not lacking.is_needed and lacking.is_open
+    quoted = guess_columns("pairs", [Row(1, usual | {"label": "it's a"})])
+    assert quoted.argument.startswith("-T columns='{") and "'\"'\"'" in quoted.argument

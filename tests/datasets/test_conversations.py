@@ -1,6 +1,7 @@
 """Tests of conversations as a judge is shown them."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -140,3 +141,86 @@ def test_malformed_messages_are_refused_with_the_message_and_what_is_allowed(
     with pytest.raises(InputError) as refused:
         read_messages(value)
     assert tells(str(refused.value), named) and "\n" not in str(refused.value)
+
+
+SEEN: list[dict[str, Any]] = [
+    {"role": "developer", "content": "Be short."},
+    {"role": "human", "content": [{"type": "text", "text": "See"}, {"type": "image_url"}]},
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}, {"id": "2"}]},
+    {"role": "function", "content": "Found."},
+    {"role": "assistant", "content": ["Yes", {"type": "odd"}]},
+    {"role": "user", "content": [{"type": "input_audio"}, "and?", None]},
+]
+
+
+def test_messages_of_clients_are_read_with_their_roles_and_what_is_no_text() -> None:
+    found = of_messages(SEEN)
+    assert [(turn.role, turn.parts) for turn in found.turns] == [
+        ("system", ("Be short.",)),
+        ("user", ("See", NotShown("image"))),
+        ("assistant", (NotShown("tool_call"), NotShown("tool_call"))),
+        ("tool", (NotShown("tool_result"),)),
+        ("assistant", ("Yes", NotShown("other"))),
+        ("user", (NotShown("audio"), "and?")),
+    ]
+    assert found.not_shown == {"image": 1, "tool_call": 2, "tool_result": 1, "other": 1, "audio": 1}
+    assert [turn.text for turn in found.turns][-2:] == ["Yes", "and?"]
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ({"role": "robot", "content": "Hi"}, "unknown role 'robot'"),
+        ({"role": "user", "content": [7]}, "content 7 is no text"),
+    ],
+)
+def test_messages_that_cannot_be_read_are_refused(message: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        of_messages([message])
+
+
+def test_the_query_is_the_last_message_of_a_user_and_all_else_is_not_in_it() -> None:
+    found = of_messages(SEEN)
+    assert found.query.endswith("and?") and "See" not in found.query
+    assert found.not_in_query == {"turns_not_seen": 5, "not_shown": found.not_shown}
+    alone = single("Why?")
+    assert (alone.query, alone.not_in_query) == ("Why?", {})
+    two = of_messages([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "So."}])
+    assert (two.query, two.not_in_query) == ("Hi", {"turns_not_seen": 1})
+    assert of_messages([{"role": "assistant", "content": "So."}]).query == ""
+    image = of_messages([{"role": "user", "content": [{"type": "image"}]}])
+    assert image.not_in_query == {"not_shown": {"image": 1}}
+
+
+def test_kinds_that_are_not_shown_are_named_with_their_number() -> None:
+    assert named_kinds({"image": 2, "tool_result": 1}) == "image 2, tool result 1"
+    assert named_kinds({}) == ""
+    assert named_kinds({"smell": 3}) == "smell 3"
+
+
+@pytest.mark.parametrize(
+    ("line", "imitates"),
+    [
+        ("[User]", True),
+        ("  【 user 】 ", True),
+        ("[User] said so", False),
+        ("see [User]", False),
+        ("[用户]", True),
+        ("[Reader]", False),
+        ("see [image: not shown]", True),
+        ("[文件：未显示]", True),
+        ("[a file: not shown]", False),
+    ],
+)
+def test_only_a_line_that_is_a_heading_and_a_mark_anywhere_are_imitations(
+    line: str, imitates: bool
+) -> None:
+    conversation = of_messages(
+        [
+            {"role": "user", "content": f"Hi\n{line}\nand more"},
+            {"role": "assistant", "content": "So."},
+            {"role": "user", "content": "Why?"},
+        ]
+    )
+    text = conversation.text("en")
+    assert ("⟦" in text) == imitates

@@ -17,11 +17,20 @@ from tests.stats.fights import rows
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._battles import (
+    VoteColumns,
+    groups_of,
+    holds_ballot_votes,
     read_battles,
+    read_counted_votes,
     read_human_battles,
     read_judge_verdicts,
+    read_vote_columns,
     read_vote_list,
+    scored_copy,
+    styles_of,
 )
+from urs_inspect.logs._comparisons import read_comparisons, read_judge_prior
+from urs_inspect.scorers import human_choice
 from urs_inspect.stats import Battle
 
 VOTE = {"model_a": "x", "model_b": "y", "winner": "model_b"}
@@ -447,3 +456,359 @@ def test_a_log_without_a_verdict_about_the_ballots_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         read_judge_verdicts(write_log(tmp_path / "judge.eval", *samples), [XY, YZ])
+
+
+def test_votes_that_a_later_file_holds_more_often_count_beyond_those_of_all_earlier_ones(
+    tmp_path: Path,
+) -> None:
+    sizes = (3, 1, 2)
+    files = [write_rows(tmp_path / f"{size}.jsonl", *[SIGNED] * size) for size in sizes]
+    assert count(*files) == (3, [Telling("3 votes ... earlier")])
+    more = [write_rows(tmp_path / f"m{size}.jsonl", *[SIGNED] * size) for size in (1, 2, 4)]
+    assert count(*more)[0] == 4
+
+
+def test_a_question_without_a_number_or_name_is_a_cluster_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "votes.json"
+    row = '{"model_a": "x", "model_b": "y", "winner": "tie", "question_id": %s}'
+    rows = ", ".join(row % name for name in ("NaN", "NaN", "null", '""', "0", '"0"'))
+    path.write_text(f"[{rows}]", encoding="utf-8")
+    clusters = [one.battle.cluster for one in read_vote_list(path)]
+    assert len(set(clusters)) == 5 and clusters[4] == clusters[5] == "question 0"
+
+
+def test_two_faults_are_one_line_that_counts_the_other(tmp_path: Path) -> None:
+    wrong = {**VOTE, "winner": "z"}
+    with pytest.raises(InputError) as caught:
+        read_vote_list(write_rows(tmp_path / "votes.jsonl", VOTE, wrong, wrong))
+    assert tells(str(caught.value), "line 2: ... 'z' ... 1 more")
+    with pytest.raises(InputError) as caught:
+        read_vote_list(write_rows(tmp_path / "votes.jsonl", VOTE, wrong))
+    assert "more" not in str(caught.value)
+
+
+MAPPINGS: list[tuple[str, VoteColumns | str]] = [
+    ("{}", VoteColumns({}, {})),
+    ("columns: {winner: verdict}", VoteColumns({"winner": "verdict"}, {})),
+    (
+        "winners: {1: model_a, 2: model_b, 0: tie, bad: none, worse: null}",
+        VoteColumns(
+            {}, {"1": "model_a", "2": "model_b", "0": "tie", "bad": "none", "worse": "none"}
+        ),
+    ),
+    ("columns: null\nwinners: null", VoteColumns({}, {})),
+    ("columns: {judge: x}", "columns: ... 'judge'; allowed: model_a, model_b, winner"),
+    ("winners: {x: left}", "winners: ... 'left'; allowed: model_a, model_b, tie, none"),
+    ("columns: [winner]", "columns: must be a mapping"),
+    ("winners: x", "winners: must be a mapping"),
+    ("[]", "... columns and winners"),
+    ("votes: {}", "... columns and winners"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), MAPPINGS)
+def test_what_columns_and_winners_mean_is_read_or_refused(
+    text: str, expected: VoteColumns | str, tmp_path: Path
+) -> None:
+    path = tmp_path / "names.yaml"
+    path.write_text(text, encoding="utf-8")
+    if isinstance(expected, VoteColumns):
+        assert read_vote_columns(path) == expected
+        return
+    with pytest.raises(InputError) as caught:
+        read_vote_columns(path)
+    assert tells(str(caught.value), f"{path}: {expected}")
+
+
+def test_winners_without_a_meaning_stay_and_those_of_no_meaning_do_not_count(
+    tmp_path: Path,
+) -> None:
+    columns = {"model_a": "one", "model_b": "other", "winner": "verdict"}
+    names = VoteColumns(columns, {"1": "model_a", "2": "model_b", "?": "none"})
+    given = ("1", 2, "tie", "?", "?", "model_b")
+    rows = [{"one": "x", "other": "y", "verdict": one, "judge": "me"} for one in given]
+    said: list[str] = []
+    path = write_rows(tmp_path / "votes.jsonl", *rows)
+    found = read_vote_list(path, names, said.append)
+    assert [one.battle.outcome for one in found] == [1, 0, 0.5, 0]
+    assert said == [Telling(f"{path}: ... 2 votes ... none")]
+    with pytest.raises(InputError, match=r"line 1: .*'one'.*model_a"):
+        read_vote_list(write_rows(tmp_path / "other.jsonl", VOTE), names)
+
+
+def test_comparisons_taken_over_from_an_earlier_run_count_where_its_log_is_missing(
+    tmp_path: Path,
+) -> None:
+    def log(name: str, outcome: float, *, copied: bool) -> Path:
+        taken = judged(XY, outcome)
+        assert taken.scores
+        facts = taken.scores["pair_choice"].metadata or {}
+        taken.scores["pair_choice"].metadata = {**facts, "previous": copied}
+        return run_log(tmp_path / f"{name}.eval", name, taken)
+
+    first, again, third = (
+        log("first", 1.0, copied=False),
+        log("again", 1.0, copied=True),
+        log("third", 1.0, copied=True),
+    )
+    assert [len(read_counted_votes(paths)) for paths in ([first, again], [again, first])] == [1, 1]
+    assert len(read_counted_votes([again, third])) == 1
+    assert read_counted_votes([again])[0].copied
+    assert len(read_counted_votes([first, again, third])) == 1
+
+
+def test_without_a_ballot_nothing_was_taken_over(tmp_path: Path) -> None:
+    facts = {"model_a": "x", "model_b": "y", "previous": True}
+    samples = [
+        sample(name, {}, {"pair_choice": Score(value={"outcome": 1.0}, metadata=facts)})
+        for name in "12"
+    ]
+    votes = read_counted_votes([write_log(tmp_path / "log.eval", *samples)])
+    assert [vote.copied for vote in votes] == [False, False]
+
+
+def test_people_s_choices_in_a_log_count_and_a_judge_s_verdicts_beside_them_do_not(
+    tmp_path: Path,
+) -> None:
+    both = judged(XY, 1.0)
+    assert both.scores
+    facts = {"model_a": "x", "model_b": "y", "judges": ["human"], "outcome": "judged"}
+    both.scores["human_choice"] = Score(value={"outcome": 0.0}, metadata=facts)
+    log = write_log(tmp_path / "log.eval", both, judged(XZ, 1.0))
+    said: list[str] = []
+    assert rows(read_battles([log], said.append)) == [("x", "y", 0.0, 0)]
+    assert said == [Telling(f"{log}: people")]
+    of_people = judged(XY)
+    of_people.scores = {"human_choice": both.scores["human_choice"]}
+    said.clear()
+    read_battles([write_log(tmp_path / "log.eval", of_people)], said.append)
+    assert said == []
+
+
+def test_a_damaged_log_among_others_is_said_and_costs_only_itself(tmp_path: Path) -> None:
+    write_log(tmp_path / "good.eval", judged(XY, 1.0))
+    bad = write_log(tmp_path / "bad.eval", judged(XZ, 1.0), eval_id="other")
+    content = bytearray(bad.read_bytes())
+    place = content.index(b"samples/")
+    content[place + 40 : place + 80] = bytes(40)
+    bad.write_bytes(content)
+    assert count(tmp_path) == (1, [Telling("bad.eval was left out: cannot read")])
+
+
+def test_two_comparisons_that_wait_are_counted(tmp_path: Path) -> None:
+    facts = {"model_a": "x", "model_b": "y", "outcome": "awaiting_votes"}
+    waiting = [
+        sample(
+            name,
+            {"ballot": one.to_dict()},
+            {"pair_choice": Score(value={"outcome": math.nan}, metadata=facts)},
+        )
+        for name, one in (("1", XY), ("2", XZ))
+    ]
+    log = write_log(tmp_path / "log.eval", *waiting, judged(YZ, math.nan))
+    with pytest.raises(InputError) as caught:
+        read_battles([log])
+    assert tells(str(caught.value), f"no comparison with a verdict in: {log}; 2 comparisons wait")
+
+
+# --- votes of people about ballots ---
+
+
+def test_a_judge_s_outcomes_stand_beside_people_s_only_where_both_have_one(
+    ballots: Path, tmp_path: Path
+) -> None:
+    votes = cast(
+        tmp_path / "v" / "me.jsonl", ("me", XY.id, "a"), ("me", XZ.id, "b"), ("me", YZ.id, "tie")
+    )
+    found = read_human_battles([ballots], [votes])
+    known, by_judge = found.verdicts({XY.id: 0.0, YZ.id: math.nan, "other": 1.0})
+    decided = list(found.outcomes)
+    assert [decided[place] for place in known.nonzero()[0]] == [XY.id]
+    assert rows(by_judge)[0][:3] == ("x", "y", 0.0)
+    judged_ones = found.judged({XY.id: 0.0, XZ.id: 0.5, "other": 1.0})
+    order = [one.id for one in found.asked.values()]
+    assert judged_ones.judge[order.index(XZ.id)] == 0.5
+    assert judged_ones.people.tolist() == [found.outcomes[name] for name in order]
+    names = [
+        (judged_ones.players[one], judged_ones.players[other])
+        for one, other in zip(judged_ones.first, judged_ones.second, strict=True)
+    ]
+    assert names == [(one.model_a, one.model_b) for one in found.asked.values()]
+    same = [judged_ones.clusters[order.index(one.id)] for one in (XY, XZ, YZ)]
+    assert same[0] == same[1] != same[2]
+
+
+def test_ballots_of_models_without_votes_are_no_judged_ones(ballots: Path, tmp_path: Path) -> None:
+    votes = cast(tmp_path / "v" / "me.jsonl", ("me", XY.id, "a"))
+    found = read_human_battles([ballots], [votes])
+    assert len(found.judged({XZ.id: 1.0}).judge) == 1
+    [facts] = found.facts()
+    assert facts[0]["id"] == XY.id
+    assert found.styles(["length"]).shape == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("files", "holds"),
+    [
+        ({}, False),
+        ({"a.jsonl": ""}, True),
+        ({"a.jsonl": "\n\n"}, True),
+        ({"a.jsonl": '{"ballot": "x", "annotator": "me"}\n'}, True),
+        ({"a.jsonl": '{"ballot": "x", "choice": "a"}\n'}, False),
+        ({"a.jsonl": "[1]\n"}, False),
+        ({"a.jsonl": "", "b.jsonl": '{"model_a": "x"}\n'}, False),
+        ({"a.jsonl": '{"model_a": "x"}', "b.jsonl": '{"ballot": 1, "annotator": 2}'}, True),
+        ({"a.txt": '{"ballot": "x", "annotator": "me"}\n'}, False),
+        ({"a.jsonl": '{"ballot": "x", "annotator": "me"}', "log.eval": ""}, False),
+    ],
+)
+def test_a_folder_of_votes_about_ballots_is_told_by_its_first_lines(
+    files: dict[str, str], holds: bool, tmp_path: Path
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    assert holds_ballot_votes(tmp_path) == holds
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "holds"),
+    [
+        ("me.jsonl", "", True),
+        ("me.JSONL", '\ufeff{"ballot": "x", "annotator": "me"}', True),
+        ("me.jsonl", '\n{"ballot": "x", "annotator": "me"}\n{"bal', True),
+        ("me.jsonl", '{"bal', False),
+        ("me.jsonl", '{"model_a": "x"}', False),
+        ("me.json", '{"ballot": "x", "annotator": "me"}', False),
+    ],
+)
+def test_a_file_of_votes_about_ballots_is_told_by_its_first_line(
+    name: str, content: str, holds: bool, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert holds_ballot_votes(tmp_path / name) == holds
+    assert not holds_ballot_votes(tmp_path / "missing.jsonl")
+
+
+def test_a_copy_with_other_scores_keeps_its_models_and_shows_the_new_score_first(
+    tmp_path: Path,
+) -> None:
+    votes = cast(tmp_path / "v" / "me.jsonl", ("me", XY.id, "b"))
+    log = read_eval_log(
+        str(write_log(tmp_path / "log.eval", judged(XY, 1.0), model="mockllm/tested"))
+    )
+    copy = scored_copy(log, human_choice([str(votes)]), "human_choice")
+    assert copy.eval.model == "mockllm/tested" == log.eval.model
+    assert copy.results is not None and copy.results.headline is None
+    assert copy.results.scores[0].name == "human_choice"
+    [one] = copy.samples or []
+    assert one.scores is not None and {"pair_choice", "human_choice"} <= one.scores.keys()
+
+
+# --- by what comparisons are divided ---
+
+
+def grouped(key: str, *facts: dict[str, Any]) -> tuple[tuple[str, ...], list[str]]:
+    said: list[str] = []
+    return groups_of([(one, {"deep": "below"}) for one in facts], key, said.append), said
+
+
+def test_groups_are_values_of_a_key_as_texts() -> None:
+    given = ["x", " y ", 3, 2.5, True, None, "", ["list"]]
+    found, said = grouped("k", *({"k": value} for value in given))
+    assert found == ("x", "y", "3", "2.5", "True", "", "", "")
+    assert said == [Telling("3 comparisons without 'k'")]
+    assert grouped("k", {"k": "x"}, {"k": "y"}) == (("x", "y"), [])
+    assert groups_of([({"k": ""}, {"k": "below"}), ({"k": "above"}, {"k": "below"})], "k") == (
+        "below",
+        "above",
+    )
+
+
+def test_a_key_with_one_value_names_those_that_divide() -> None:
+    rows_of = [{"k": "x", "l": number % 3, "id": number, "m": number} for number in range(31)]
+    assert grouped("k", *rows_of) == (("x",) * 31, [Telling("k; ... differ in l")])
+    assert grouped("k", {"k": "x"}, {"k": "x"}) == (("x", "x"), [])
+
+
+@pytest.mark.parametrize(("number", "fits"), [(30, True), (31, False)])
+def test_at_most_thirty_groups_divide(number: int, fits: bool) -> None:
+    rows_of = [{"k": str(place), "other": "x"} for place in range(number)]
+    if fits:
+        assert len(set(grouped("k", *rows_of)[0])) == 30
+        named = grouped("other", *rows_of)[1]
+        assert named == [Telling("differ in k")]
+    else:
+        with pytest.raises(InputError, match=r"'k' has 31 values; at most 30"):
+            grouped("k", *rows_of)
+        assert grouped("other", *rows_of)[1] == []
+
+
+def test_an_unknown_key_is_refused_with_those_that_divide() -> None:
+    with pytest.raises(InputError, match=r"'z'; allowed: k$"):
+        grouped("z", {"k": 1, "same": 1, "id": 1}, {"k": 2, "same": 1, "id": 2})
+    with pytest.raises(InputError, match=r"'z'; allowed: none, "):
+        grouped("z", {"k": 1, "id": 1}, {"k": 1, "id": 2}, {"id": 3})
+
+
+def test_responses_are_needed_only_for_features_of_style(tmp_path: Path) -> None:
+    bare = [VOTE, {**VOTE, "response_a": "x", "response_b": "y"}, {**VOTE, "response_1": "x"}]
+    votes = read_vote_list(write_rows(tmp_path / "votes.jsonl", *bare))
+    assert [vote.responses for vote in votes] == [(None, None), ("x", "y"), ("x", None)]
+    with pytest.raises(InputError, match=r"2 of 3 votes in a, b come without"):
+        styles_of(votes, ["length"], ["a", "b"])
+    assert styles_of(votes[1:2], ["length"], ["a"]).shape == (1, 1)
+
+
+# --- comparisons of a competition ---
+
+
+def test_the_last_judgement_of_a_comparison_counts_unless_it_was_not_parsed(
+    tmp_path: Path,
+) -> None:
+    write_log(
+        tmp_path / "a.eval",
+        judged(XY, 1.0),
+        judged(XZ, math.nan),
+        sample("answer", {}, {}),
+        judged(YZ, 0.0, 0.5),
+        created="2026-01-01T00:00:00+00:00",
+        eval_id="a",
+    )
+    write_log(
+        tmp_path / "b.eval",
+        judged(XY, math.nan),
+        judged(XZ, 0.5),
+        created="2026-01-02T00:00:00+00:00",
+        eval_id="b",
+    )
+    found = {one.ballot.id: one.outcome for one in read_comparisons(str(tmp_path))}
+    assert found == {XY.id: 1.0, XZ.id: 0.5, YZ.id: 0.5}
+
+
+def test_a_judge_s_prior_counts_read_and_unread_verdicts_and_names_each_judge_once(
+    tmp_path: Path,
+) -> None:
+    pairs = [XY, XZ, YZ, ballot("Who?", "x", "y"), ballot("Where?", "y", "z")]
+    samples = [judged(one, outcome) for one, outcome in zip(pairs, (1, 1, 1, 0, 0.5), strict=True)]
+    unread = judged(ballot("When?", "x", "z"), math.nan)
+    for one in samples:
+        assert one.scores
+        facts = one.scores["pair_choice"].metadata or {}
+        one.scores["pair_choice"].metadata = {**facts, "judges": ["p/j", "p/k"]}
+    prior = read_judge_prior(str(write_log(tmp_path / "log.eval", *samples, unread)))
+    assert prior.judges == ("p/j", "p/k")
+    assert (prior.verdicts, prior.unread) == (5, 1)
+
+
+def test_a_prior_of_people_or_of_nothing_is_refused(tmp_path: Path) -> None:
+    unread = write_log(tmp_path / "unread.eval", judged(XY, math.nan), judged(XZ, math.nan))
+    with pytest.raises(InputError, match=r"prior: none of 2 verdicts in .*unread\.eval"):
+        read_judge_prior(str(unread))
+    people = judged(XY, 1.0)
+    assert people.scores
+    people.scores["pair_choice"].metadata = {"model_a": "x", "model_b": "y", "judges": ["human"]}
+    log = write_log(tmp_path / "people.eval", people, judged(XZ, 1.0))
+    with pytest.raises(InputError, match=r"prior: .*people\.eval.*people's votes"):
+        read_judge_prior(str(log))
+    with pytest.raises(InputError, match=r"^prior: no comparison in"):
+        read_judge_prior(str(write_log(tmp_path / "empty.eval", sample("1", {}, {}))))

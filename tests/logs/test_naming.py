@@ -1,11 +1,26 @@
 """Names that distinguish the logs of one judge."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inspect_ai.log import read_eval_log
+from inspect_ai.scorer import Score
 
-from urs_inspect.logs._naming import distinct_names, facts_of, model_settings, short_names
+from tests.reports.judged_logs import answered, judgement, write_judged
+from urs_inspect.logs._naming import (
+    distinct_names,
+    facts_of,
+    model_names,
+    model_settings,
+    public,
+    short_names,
+    sounds_secret,
+    structured_of,
+    whole_characters,
+    with_whole_characters,
+)
 
 
 def test_one_log_a_judge_needs_no_more() -> None:
@@ -115,3 +130,136 @@ def test_settings_of_a_model_are_without_secrets_and_what_changes_no_answer(
 )
 def test_providers_are_left_out_where_names_stay_distinct(names: dict[str, str]) -> None:
     assert short_names(list(names)) == names
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        ([], None),
+        ([{}, {"structured": None}], None),
+        ([{"structured": False}], None),
+        ([{"structured": True}], "true"),
+        ([{"structured": True}, {}], "true"),
+        ([{"structured": True}, {"structured": False}], "in part"),
+        ([{"structured": [True, True]}], "true"),
+        ([{"structured": [True, False]}], "in part"),
+        ([{"structured": [False, 0]}], None),
+        ([{"structured": 0}], None),
+        ([{"structured": 1}], "true"),
+        ([{"structured": 2, "judge_finals": [["a", 1], ["b", 2]]}], "true"),
+        ([{"structured": 1, "judge_finals": [["a", 1], ["b", 2]]}], "in part"),
+        ([{"structured": 0, "judge_finals": [["a", 1], ["b", 2]]}], None),
+    ],
+)
+def test_judges_were_asked_by_a_schema_all_in_part_or_never(
+    scores: list[dict[str, Any]], told: str | None
+) -> None:
+    assert structured_of(scores) == told
+
+
+def test_facts_of_a_log_have_its_version_prompts_and_options_of_a_reward_model(
+    tmp_path: Path,
+) -> None:
+    path = write_judged(
+        tmp_path / "log.eval",
+        answered("1"),
+        answered("2", judgement(5.0, structured=1)),
+        task_args={
+            "orders": ["ab", "ba"],
+            "judge": "samer",
+            "bench": "file",
+            "samer": {"model": "folder", "engine": "vllm", "api_token": "hidden"},
+            "none": None,
+        },
+        model_args={"dtype": "half", "nested": {"x": 1}, "max_tokens": 7, "token": "hidden"},
+        created="2026-01-02T03:04:05+00:00",
+    )
+    assert facts_of(read_eval_log(path)) == {
+        "dtype": "half",
+        "max_tokens": "7",
+        "orders": "ab, ba",
+        "samer": "folder",
+        "engine": "vllm",
+        "rubric": "urs 1",
+        "version": "1-A",
+        "prompts": "urs 1",
+        "structured": "true",
+        "created": "2026-01-02 03:04:05",
+        "file": "log.eval",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("api_key", True),
+        ("AUTHORIZATION", True),
+        ("client_secret", True),
+        ("Password", True),
+        ("aws_credentials", True),
+        ("access_token", True),
+        ("max_tokens", False),
+        ("reasoning_tokens", False),
+        ("temperature", False),
+    ],
+)
+def test_what_sounds_like_a_secret(name: str, secret: bool) -> None:
+    assert sounds_secret(name) == secret
+    assert public({name: 1, "other": None}) == ({} if secret else {name: 1})
+
+
+def test_settings_of_the_task_go_before_those_of_the_model(tmp_path: Path) -> None:
+    log = read_eval_log(write_judged(tmp_path / "log.eval", answered("1")))
+    log.eval.model_generate_config.temperature = 0.1
+    log.eval.model_generate_config.top_p = 0.5
+    log.eval.model_args = {"device": "cpu", "batch": 8}
+    log.plan.config.temperature = 0.9
+    log.plan.config.timeout = 30
+    assert model_settings(log) == {"device": "cpu", "temperature": 0.9, "top_p": 0.5}
+
+
+def test_equal_models_share_a_name_and_others_are_told_apart() -> None:
+    cold: Mapping[str, str] = {"temperature": "0"}
+    warm: Mapping[str, str] = {"temperature": "1"}
+    given = [("m\ud800", cold), ("n", cold), ("m\ud800", warm), ("m\ud800", cold)]
+    assert model_names(given) == [
+        "m? (temperature=0)",
+        "n",
+        "m? (temperature=1)",
+        "m? (temperature=0)",
+    ]
+
+
+def test_a_time_that_all_share_names_nothing_and_the_file_does() -> None:
+    logs = [
+        {"orders": orders, "created": "9:00", "file": file}
+        for orders, file in (("ab", "x"), ("ab", "y"), ("both", "z"))
+    ]
+    names = distinct_names([("one", each) for each in logs])
+    assert names == ["one (ab, x)", "one (ab, y)", "one (both)"]
+    assert distinct_names([("one", logs[0]), ("other", logs[1]), ("one", logs[0])]) == [
+        "one #1",
+        "other",
+        "one #2",
+    ]
+
+
+def test_half_characters_are_question_marks_wherever_they_are() -> None:
+    half = "half \udc80"
+    rows = [{"a": half, "b": {half: [1], "c": half}, "d": (half, 2), "e": 3, "f": "ganz ü"}]
+    assert with_whole_characters(rows) == [
+        {
+            "a": "half ?",
+            "b": {"half ?": [1], "c": "half ?"},
+            "d": ("half ?", 2),
+            "e": 3,
+            "f": "ganz ü",
+        }
+    ]
+    assert whole_characters(half) == "half ?"
+
+
+def test_facts_of_scores_that_are_no_judgements_are_none(tmp_path: Path) -> None:
+    sample = answered("1", scores={"other": Score(value=1)})
+    facts = facts_of(read_eval_log(write_judged(tmp_path / "log.eval", sample)))
+    assert facts.keys() == {"rubric", "version", "created", "file"}

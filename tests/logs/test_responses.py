@@ -7,14 +7,26 @@ from typing import Any
 import pytest
 from inspect_ai._util.json import JsonChange
 from inspect_ai.event import StoreEvent
-from inspect_ai.log import EvalError, EvalSample
-from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, Logprob, Logprobs
+from inspect_ai.log import EvalError, EvalSample, EvalSampleLimit
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ChatMessageUser,
+    Logprob,
+    Logprobs,
+    ModelOutput,
+)
 
 from tests.reports.mad_logs import answered, write_answer_log
-from tests.telling import Telling
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
+from urs_inspect.datasets._references import question_sha256
 from urs_inspect.discrepancy._pools import Instruction
-from urs_inspect.logs._responses import read_pool, store_of
+from urs_inspect.logs._responses import (
+    read_pool,
+    read_reference_logs,
+    read_references,
+    store_of,
+)
 
 ERROR = EvalError(message="gone", traceback="", traceback_ansi="")
 
@@ -143,3 +155,124 @@ def test_long_answers_come_whole(tmp_path: Path) -> None:
         read_pool([log(tmp_path / "a.eval", "p/a", answered("x", text))]).responses["p/a"]["x"]
         == text
     )
+
+
+def test_answers_that_a_limit_or_an_error_of_the_endpoint_ended_are_none(tmp_path: Path) -> None:
+    limited = answered("b", "half", limit=EvalSampleLimit(type="token", limit=1))
+    refused = answered("c", "words")
+    refused.output = ModelOutput(model="m", error="gone", choices=refused.output.choices)
+    pool = read_pool([log(tmp_path / "a.eval", "p/a", answered("a", "one"), limited, refused)])
+    assert pool.responses == {"p/a": {"a": "one"}}
+
+
+def test_a_pool_has_the_source_of_its_data_and_names_another_by_it(tmp_path: Path) -> None:
+    one = log(tmp_path / "a.eval", "p/a", answered("x", "one"))
+    for changes in ({"data": "other"}, {"sha256": "1" * 64}):
+        other = log(tmp_path / "b.eval", "p/b", answered("x", "one"), **changes)
+        with pytest.raises(InputError) as caught:
+            read_pool([one, other], "pool")
+        assert tells(str(caught.value), f"pool: ... {one} has 'd' ... 000000000000 ... {other} has")
+    bare = log(tmp_path / "c.eval", "p/c", answered("x", "one"), metadata={})
+    assert (read_pool([bare]).name, read_pool([bare]).sha256) == ("d", "")
+
+
+@pytest.mark.parametrize("changes", [{"input": "Another"}, {"target": "another"}])
+def test_one_question_with_two_texts_or_references_is_refused(
+    changes: dict[str, str], tmp_path: Path
+) -> None:
+    one = log(tmp_path / "a.eval", "p/a", answered("x", "one"))
+    other = log(tmp_path / "b.eval", "p/b", answered("x", "two", **changes))
+    what = "text" if "input" in changes else "reference"
+    with pytest.raises(InputError) as caught:
+        read_pool([one, other])
+    assert tells(str(caught.value), f"'x' has another {what} in {other} than in {one}")
+    if what == "reference":
+        pool = read_pool([one, other], same_references=False)
+        assert pool.instructions[0].reference == "ref"
+        assert pool.contestants == ("p/a", "p/b")
+
+
+def test_references_of_several_lines_are_one_text(tmp_path: Path) -> None:
+    pool = read_pool([log(tmp_path / "a.eval", "p/a", answered("x", "one", target=["a", "b"]))])
+    assert pool.instructions[0].reference == "a\nb"
+
+
+def test_a_competition_that_went_on_names_the_logs_before_it(tmp_path: Path) -> None:
+    def earlier(name: str, **arguments: Any) -> tuple[str, ...] | None:
+        path = log(tmp_path / f"{name}.eval", "p/a", answered("x", "one"), task_args=arguments)
+        return read_pool([path]).earlier.get(path)
+
+    assert earlier("a") is None
+    assert earlier("b", responses="r.eval") is None
+    assert earlier("c", previous="p.eval") == ("p.eval",)
+    assert earlier("d", previous="p.eval", responses=["r.eval", "s.eval"]) == ("r.eval", "s.eval")
+
+
+# --- references ---
+
+
+def reference_log(path: Path, *samples: EvalSample, model: str = "p/a", **facts: Any) -> str:
+    return log(path, model, *samples, **facts)
+
+
+def test_answers_of_the_first_epoch_are_references_with_how_they_ended(tmp_path: Path) -> None:
+    cut = answered("cut", "half")
+    cut.output.choices[0].stop_reason = "max_tokens"
+    path = reference_log(
+        tmp_path / "a.eval",
+        answered("one", " The answer. \n"),
+        answered("one", "Another one.", epoch=2),
+        cut,
+        answered("failed", "words", error=ERROR),
+        answered("limited", "words", limit=EvalSampleLimit(type="token", limit=1)),
+        answered("empty", " "),
+        created="2026-01-05T00:00:00+00:00",
+    )
+    found = read_reference_logs([path], [])
+    assert {item.id: (item.text, item.outcome) for item in found.items} == {
+        "one": ("The answer.", "usable"),
+        "cut": ("half", "cut"),
+        "failed": ("words", "no_answer"),
+        "limited": ("words", "no_answer"),
+        "empty": ("", "empty"),
+    }
+    [usable] = found.usable
+    assert usable.question_sha256 == question_sha256("Ask one")
+    assert (usable.source, usable.created[:10]) == ("p/a", "2026-01-05")
+    assert (found.source, found.place) == ("p/a", path)
+
+
+def test_a_later_run_over_some_questions_repairs_an_earlier_one(tmp_path: Path) -> None:
+    def at(day: int, **texts: str) -> str:
+        samples = [answered(name, text) for name, text in texts.items()]
+        created = f"2026-01-0{day}T00:00:00+00:00"
+        path = tmp_path / f"{9 - day}.eval"
+        return reference_log(path, *samples, created=created, eval_id=str(day))
+
+    at(1, a="old", b="old", c="")
+    at(2, a="new", b="", c="new")
+    nobody = reference_log(
+        tmp_path / "none.eval", answered("a", "x"), model="none/none", eval_id="n"
+    )
+    skipped: list[str] = []
+    found = read_reference_logs([str(tmp_path)], skipped)
+    assert {item.id: item.text for item in found.usable} == {"a": "new", "b": "old", "c": "new"}
+    assert skipped == [Telling("none.eval ... no answers of a model")]
+    with pytest.raises(InputError) as caught:
+        read_reference_logs([nobody], [])
+    assert tells(str(caught.value), f"references: no finished log ... {nobody} none.eval was")
+
+
+def test_references_are_read_of_logs_folders_and_files_of_lines(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "logs"
+    path = reference_log(folder / "a.eval", answered("a", "x"))
+    reference_log(folder / "b.eval", answered("a", "x"), status="error", eval_id="b")
+    assert read_references(path).items == read_references(str(folder)).items
+    [record] = [one for one in caplog.records if one.name.startswith("urs_inspect")]
+    assert tells(record.message, "references: b.eval ... 'error'")
+    with pytest.raises(InputError, match=r"references: .*answers\.csv.*allowed: a \.jsonl file"):
+        read_references(str(tmp_path / "answers.csv"))
+    with pytest.raises(InputError, match=r"references: no data file"):
+        read_references(str(tmp_path / "missing.jsonl"))

@@ -516,3 +516,16 @@ def test_the_example_of_the_documentation_loads(tmp_path: Path):
     rubric = load_rubric(write(tmp_path, example))
     assert rubric.intent_id("Complaint") == "complaint"
     assert rubric.score_keys[-1] == "empathy"
+
+
+def test_a_rubric_from_nothing_has_no_languages_to_choose_from(tmp_path: Path) -> None:
+    path = write(tmp_path, "extends: nothing\nname: own\nversion: '1'\nlanguages: [en]\n")
+    with pytest.raises(InputError, match=r"languages: .*mapping"):
+        load_rubric(path)
+
+
+def test_keys_that_the_program_sets_are_not_offered(tmp_path: Path) -> None:
+    path = write(tmp_path, "name: own\nversion: '1'\nlanguages: {en: {prompt: x}}\n")
+    with pytest.raises(InputError) as caught:
+        load_rubric(path)
+    assert "frame" in str(caught.value) and "frame_source" not in str(caught.value)

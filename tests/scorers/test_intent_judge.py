@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from inspect_ai import Task, eval, score
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.event import ModelEvent
+from inspect_ai.event import ModelEvent, ScoreEvent
 from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
+from inspect_ai.log._transcript import Transcript, init_transcript
 from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessage,
@@ -23,6 +24,7 @@ from inspect_ai.model import (
     ContentImage,
     ContentText,
     Model,
+    ModelName,
     StopReason,
 )
 from inspect_ai.scorer import Score, match
@@ -57,6 +59,7 @@ from urs_inspect._util import InputError
 from urs_inspect.judging._failures import ASK_AGAIN
 from urs_inspect.rubrics import Rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
+from urs_inspect.scorers._intent_judge import _earlier_score
 
 
 def facts_of(log: EvalLog) -> dict[str, Any]:
@@ -1088,3 +1091,25 @@ def test_a_judge_that_fails_names_the_command_that_judges_the_rest(
     with caplog.at_level(logging.WARNING):
         levels(tmp_path, Script(_Dying(0)))
     assert "inspect score LOG" in caplog.text and "only_unscored=true" in caplog.text
+
+
+def test_the_last_score_that_is_no_intermediate_one_is_the_earlier_score() -> None:
+    def event(value: float, scorer: str | None = "intent_judge", **more: Any) -> ScoreEvent:
+        return ScoreEvent(score=Score(value={"final": value}), scorer=scorer, **more)
+
+    def earlier(*events: ScoreEvent, **scores: Score) -> object:
+        made = Transcript()
+        init_transcript(made)
+        for one in events:
+            made._event(one)
+        state = TaskState(ModelName("m/x"), "s", 1, "?", [])
+        state.scores = scores
+        found = _earlier_score(state)
+        return found and found.value
+
+    first, last = event(3.0), event(4.0)
+    assert earlier(first, last, event(9.0, intermediate=True)) == {"final": 4}
+    assert earlier(first, event(9.0, "other"), event(9.0, None)) == {"final": 3}
+    assert earlier(last, intent_judge=Score(value={"final": 7})) == {"final": 7}
+    assert earlier(event(9.0, intermediate=True)) is None
+    assert earlier() is None

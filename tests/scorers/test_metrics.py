@@ -18,12 +18,16 @@ from urs_inspect.judging._pair_reply import MISSING_VERDICT
 from urs_inspect.rubrics import FINAL, Rubric
 from urs_inspect.scorers._metrics import (
     Reason,
+    cluster_of,
     count_rows,
     defined,
     epoch_deviation,
+    group_finals,
+    groups_of,
     intent_report,
     outcome_counts,
     reason_of,
+    scale_of_scorer,
 )
 
 NONE = math.nan
@@ -330,3 +334,65 @@ def test_the_reason_of_most_replies_counts_and_the_first_of_equals() -> None:
     assert reason_of(["refusal", "call_failed"]) == "refusal"
     assert reason_of(["call_failed", "refusal"]) == "no_response"
     assert reason_of([]) == "no_response"
+
+
+# --- groups, clusters and what was not shown ---
+
+
+def test_the_cluster_of_a_score_is_that_of_its_sample_or_the_sample() -> None:
+    names = {"user": "cluster user", " user ": "cluster user", " ": "sample s", "": "sample s"}
+    for name, cluster in names.items():
+        assert cluster_of(scored(5, id="s", metadata={"cluster": name})) == cluster
+    assert cluster_of(scored(5, id="s", metadata={"cluster": 7})) == "cluster 7"
+    assert cluster_of(scored(5, id="s", metadata={"cluster": None})) == "sample s"
+    assert cluster_of(scored(5, id="s")) == "sample s"
+    assert cluster_of(scored(5, id="user")) != cluster_of(scored(5, metadata={"cluster": "user"}))
+
+
+def test_the_reported_intent_goes_before_the_intent() -> None:
+    assert groups_of({"intent": "api", "intent_group": "Solve", "language": "en"}) == {
+        "intent": "Solve",
+        "language": "en",
+    }
+    assert groups_of({"intent": "api"}) == {"intent": "api", "language": "unknown"}
+    assert groups_of(None) == {"intent": "unknown", "language": "unknown"}
+
+
+def test_means_of_groups_come_in_their_order_and_other_scorers_have_none() -> None:
+    scores = [scored(final, metadata={"kind": kind}) for kind, final in (("b", 2), ("b", 4))]
+    scores += [scored(9, metadata={"kind": "a"}), scored(NONE, metadata={"kind": "c"})]
+    found = compute(group_finals("kind", ["c", "b", "a", "d"]), scores)
+    assert list(found) == ["c", "b", "a", "d"]
+    assert (found["b"], found["a"]) == (3, 9)
+    assert math.isnan(found["c"]) and math.isnan(found["d"])
+    assert compute(group_finals("kind", ["a"]), [outcome("judged")]) == {}
+    assert list(compute(group_finals("kind", ["a"]), [])) == ["a"]
+
+
+def test_answers_of_which_a_part_was_not_shown_are_counted_if_there_are_any() -> None:
+    def shown(parts: dict[str, int]) -> SampleScore:
+        score = scored(5)
+        score.score.metadata = {"not_shown": parts}
+        return score
+
+    assert (
+        compute(intent_report(), [shown({"image": 2}), shown({}), shown({"audio": 1})])["not shown"]
+        == 2
+    )
+    assert "not shown" not in compute(intent_report(), [shown({})])
+
+
+def test_three_outcomes_are_named_and_unknown_ones_counted() -> None:
+    assert counts(judged=1, unscored_refusal=1, unscored_truncated=1) == {
+        "judged": 1,
+        "unscored_refusal": 1,
+        "unscored_truncated": 1,
+    }
+    merged = counts(a=1, b=1, unscored_refusal=2, unscored_truncated=1)
+    assert merged == {"a": 1, "b": 1, "unscored": 3}
+    assert compute(outcome_counts(), [scored(5), outcome("judged")]) == {"judged": 1, "unknown": 1}
+
+
+def test_only_the_judge_of_intents_has_the_scale_of_urs() -> None:
+    assert scale_of_scorer("intent_judge") == (1, 10)
+    assert scale_of_scorer("rating_agreement") is None

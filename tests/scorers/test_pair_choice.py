@@ -235,3 +235,121 @@ def test_answers_that_were_not_compared_are_reported_once() -> None:
         "p/x missing answers": 2,
         "p/y empty answers": 3,
     }
+
+
+def test_facts_of_the_ranking_stand_in_the_report() -> None:
+    """Twenty instructions, of which x wins all but one against y, and y and z share theirs."""
+    scores = []
+    for number in range(20):
+        scores.append(result("p/x", "p/y", float(number != 7), instruction_id=f"i{number}"))
+        scores.append(
+            result("p/y", "p/z", (1.0, 0.5, 0.0, 0.5)[number % 4], instruction_id=f"i{number}")
+        )
+    waiting = {"model_a": "p/x", "model_b": "p/z", "outcome": "awaiting_votes"}
+    scores.append(SampleScore(score=Score(value={"outcome": math.nan}, metadata=waiting)))
+    scores.append(SampleScore(score=Score(value={"other": 1}), sample_id="answers"))
+    found = metric(competition_report())(scores)
+    assert isinstance(found, dict)
+    assert (found["comparisons"], found["unread"], found["awaiting votes"]) == (40, 0, 1)
+    assert (found["ties"], found["separated neighbours"], found["groups that compare"]) == (
+        10,
+        0.5,
+        1,
+    )
+    best = metric(ratings())(scores)
+    assert isinstance(best, dict)
+    for name in ("p/x", "p/y", "p/z"):
+        low, high = float(found[f"{name} low"]), float(found[f"{name} high"])
+        assert low < float(best[name]) < high
+        assert round(low, 1) == low and round(float(best[name]), 1) == best[name]
+    apart = metric(competition_report())([*scores, result("v", "w", 1.0)])
+    assert isinstance(apart, dict) and float(apart["groups that compare"]) > 1
+
+
+def test_verdicts_on_one_instruction_are_one_cluster() -> None:
+    def width(instructions: int) -> float:
+        scores = [
+            result("x", "y", float(number % 3 > 0), instruction_id=f"i{number % instructions}")
+            for number in range(60)
+        ]
+        found = metric(competition_report())(scores)
+        assert isinstance(found, dict)
+        return float(found["x high"]) - float(found["x low"])
+
+    # Twenty instructions whose verdicts are all alike are not sixty.
+    alike = [
+        result("x", "y", float(number % 20 % 3 > 0), instruction_id=f"i{number % 20}")
+        for number in range(60)
+    ]
+    found = metric(competition_report())(alike)
+    assert isinstance(found, dict)
+    assert float(found["x high"]) - float(found["x low"]) > 1.3 * width(60)
+
+
+def test_names_that_would_be_equal_stay_whole() -> None:
+    same = Ballot.between("i", "Why?", {"p/x": "one", "q/x": "two"})
+    score = judged(said("j", "a", "1"), ballot=same.to_dict())
+    assert score.value == {"outcome": 1.0, "model_a": "p/x", "model_b": "q/x"}
+
+
+def test_a_score_tells_flips_failures_and_what_each_judge_said() -> None:
+    score = judged(
+        said("j", "a", "1"), said("j", "b", "1"), said("k", "a", "?"), said("k", "b", "2")
+    )
+    facts = score.metadata or {}
+    assert facts["judges"] == ["j", "k"]
+    assert facts["orders"] == {"j": {"a": "a", "b": "b"}, "k": {"a": None, "b": "a"}}
+    assert (facts["flips"], facts["failures"], facts["outcome"]) == (1, ["unparseable"], "judged")
+    assert [failure["judge"] for failure in facts["failure_details"]] == ["k"]
+    assert (outcome(score), score.answer, score.reason) == (0.5, "tie", None)
+    explanation = score.explanation or ""
+    assert "### j: tie" in explanation and "### k: unread" in explanation
+    assert "**p/y shown first: p/y**" in explanation
+    assert "**p/x shown first: unread** (unparseable" in explanation
+
+
+@pytest.mark.parametrize(("extra", "is_cut"), [(0, False), (1, True)])
+def test_a_long_reply_is_cut_in_the_explanation(extra: int, is_cut: bool) -> None:
+    explanation = judged(said("j", "a", "x" * (4000 + extra))).explanation or ""
+    assert ("(cut)" in explanation) == is_cut
+    assert explanation.count("x" * 4000) == 1
+
+
+def test_ballots_of_people_wait_and_what_they_lack_is_kept() -> None:
+    lacking = {"p/x": {"missing": 2}}
+    score = scored(pair_choice("human"), lacking=lacking)
+    assert score is not None
+    facts = score.metadata or {}
+    assert math.isnan(outcome(score)) and score.reason is None
+    assert (facts["outcome"], facts["judges"], facts["lacking"]) == (
+        "awaiting_votes",
+        ["human"],
+        lacking,
+    )
+    assert (judged(said("j", "a", "1"), lacking=lacking).metadata or {})["lacking"] == lacking
+    earlier = judged(previous={"outcome": None, "judges": ["human"], "votes": {"a": 1}, "x": 2})
+    assert (earlier.metadata or {})["outcome"] == "awaiting_votes"
+    assert (earlier.metadata or {})["votes"] == {"a": 1} and "x" not in (earlier.metadata or {})
+
+
+def test_nobody_s_and_undecided_votes_wait_with_a_reason(tmp_path: Path) -> None:
+    unsure = scored(human_choice(votes(tmp_path / "unsure.jsonl", ("ann", "cannot_tell"))))
+    other = json.dumps({"ballot": "another", "annotator": "ann", "choice": "a"})
+    file = tmp_path / "other.jsonl"
+    file.write_text(f"{other}\n", encoding="utf-8")
+    nobody = scored(human_choice(str(file)))
+    assert unsure is not None and nobody is not None
+    for score in (unsure, nobody):
+        assert math.isnan(outcome(score)) and score.answer == "none"
+        assert (score.metadata or {})["outcome"] == "awaiting_votes"
+    assert unsure.explanation != nobody.explanation
+    assert "could not tell" in (unsure.explanation or "")
+
+
+def test_votes_are_counted_by_side_with_those_who_cannot_tell(tmp_path: Path) -> None:
+    given = ("a", "a", "tie", "b", "cannot_tell", "a")
+    file = votes(tmp_path / "votes.jsonl", *((f"v{n}", one) for n, one in enumerate(given)))
+    score = scored(human_choice(file))
+    assert score is not None
+    assert (score.metadata or {})["votes"] == {"a": 3, "tie": 1, "b": 1, "cannot_tell": 1}
+    assert (outcome(score), score.answer) == (1.0, "p/x")

@@ -14,6 +14,7 @@ from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import SampleScore, Score
 
 from tests.tasks.scripted import Reply, Script, judge_numbers, output, run, samples_of
+from urs_inspect._util import InputError
 from urs_inspect.scorers import rating_agreement
 from urs_inspect.scorers._rating_agreement import agreement, rated_item, rating_report
 from urs_inspect.solvers import give_rating
@@ -133,7 +134,8 @@ def test_a_failed_call_is_no_rating_and_costs_no_other(
     assert [score.answer for score in scores.values()] == ["4", "unread", "4"]
     metadata = scores["r2"].metadata or {}
     assert (metadata["failure_mode"], metadata["failure_detail"]) == ("call_failed", detail)
-    assert detail in (scores["r2"].explanation or "")
+    explanation = (scores["r2"].explanation or "").split("\n\n")
+    assert explanation[0].startswith("Label: 3 (1 to 5)") and detail in explanation[1]
     assert all(sample.error is None for sample in samples_of(log))
     assert judge_numbers(log)["failures call_failed"] == 1
 
@@ -157,3 +159,50 @@ def test_a_difference_may_be_below_zero_and_its_bounds_are_cut_to_the_scale() ->
     )
     assert -4 < plain.low < plain.high < 0
     assert (found.low, found.value, found.high) == (plain.low, plain.value, plain.high)
+
+
+def test_ratings_that_differ_both_ways_have_a_distance_and_failures_are_counted() -> None:
+    unread = scored(4, 5, math.nan)
+    unread.score.metadata = {**(unread.score.metadata or {}), "failure_mode": "refusal"}
+    # On the scale of the labels 5, 1 and 3: off by 4, -2 and 0.
+    scores = [scored(1, 1, 10), scored(2, 3, 1), scored(3, 3, 5.5), unread]
+    rows = report(scores)
+    assert rows["mean difference"] == pytest.approx(2 / 3)
+    assert rows["distance"] == pytest.approx(2)
+    assert (rows["unread"], rows["failures"]) == (0.25, 1)
+
+
+def test_labels_of_another_scale_bound_the_difference() -> None:
+    facts = {"label": 100.0, "scale": [1, 10], "label_scale": [0, 100]}
+    scores = [
+        SampleScore(
+            score=Score(value={"rating": 1.0 + number % 2}, metadata=facts),
+            sample_id=number,
+            sample_metadata={"prompt": str(number)},
+        )
+        for number in range(12)
+    ]
+    items = [item for score in scores if (item := rated_item(score)) is not None]
+    assert items[1].rescaled == pytest.approx(100 / 9)
+    found = agreement(items).difference
+    assert -100 <= found.low < found.value == pytest.approx(50 / 9 - 100)
+
+
+def test_responses_to_one_prompt_are_one_cluster_and_those_without_one_are_apart() -> None:
+    def cluster(**sample: Any) -> str:
+        facts = {"label": 1, "scale": [1, 10], "label_scale": [1, 5]}
+        score = Score(value={"rating": 1}, metadata=facts)
+        item = rated_item(SampleScore(score=score, sample_id="s", sample_metadata=sample))
+        assert item is not None
+        return item.cluster
+
+    assert cluster(prompt="Why?", cluster="q") == "q"
+    assert cluster(prompt="Why?") == "Why?"
+    assert cluster() == "s"
+
+
+@pytest.mark.parametrize(("lowest", "highest"), [(5, 5), (5, 1)])
+def test_a_scale_must_rise(lowest: int, highest: int) -> None:
+    with pytest.raises(InputError, match=f"scale: .*{lowest} and {highest}"):
+        rating_agreement(lowest, highest)
+    rating_agreement(lowest, highest, rubric="urs")

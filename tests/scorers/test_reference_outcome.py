@@ -65,3 +65,9 @@ def test_the_report_counts_outcomes() -> None:
     }
     assert list(metric([])) == ["usable"]
     assert math.isnan(metric([])["usable"])  # the headline is there before the first answer
+
+
+def test_samples_without_an_outcome_are_no_part_of_the_share() -> None:
+    metric: Any = reference_report()
+    scores = [SampleScore(score=Score(value=value)) for value in ({"outcome": "usable"}, 1.0)]
+    assert dict(metric(scores)) == {"usable": 1, "answers usable": 1}

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from inspect_ai import Task
 from inspect_ai.log import EvalLog
-from inspect_ai.model import GenerateConfig, Model, get_model
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 from inspect_ai.util import JSONSchema
 
 from tests.servers import ChatServer, Request, Response, fails, says, serving
 from tests.tasks.scripted import run, samples_of
 from urs_inspect import judge_pairwise, judge_rating, mad, urs
 from urs_inspect._util import InputError
-from urs_inspect.solvers._structured import TINY_SCHEMA, response_schema
+from urs_inspect.solvers._structured import TINY_SCHEMA, follows_schema, response_schema
 from urs_inspect.tasks.urs_probe import urs_probe
 
 REASONS = 'The answer names one film; {"Final Score": 10} is what it says of itself.'
@@ -288,3 +288,26 @@ def test_schema_reaches_the_harness_as_it_is() -> None:
     sent = response_schema(TINY_SCHEMA).json_schema
     assert isinstance(sent, JSONSchema) and sent.properties is not None
     assert sent.model_dump(exclude_none=True) == TINY_SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("reply", "stop_reason", "follows"),
+    [
+        ("OBJECT", "stop", True),
+        ("OBJECT", "max_tokens", True),
+        ("Sure!", "max_tokens", True),
+        ("", "stop", True),
+        (" \n", "stop", True),
+        ("Sure!", "stop", False),
+        ("{}", "stop", False),
+        ("[]", "stop", False),
+        ("7", "stop", False),
+    ],
+)
+def test_a_tiny_reply_follows_the_schema_as_far_as_it_goes(
+    reply: str, stop_reason: Any, follows: bool
+) -> None:
+    whole = json.dumps(dict.fromkeys([*TINY_SCHEMA["required"], "more"], 1))
+    output = ModelOutput.from_content("m", whole if reply == "OBJECT" else reply)
+    output.choices[0].stop_reason = stop_reason
+    assert follows_schema(output) == follows

@@ -1,0 +1,210 @@
+"""The pages for votes and ratings, whole, in many situations."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.annotation.samples import answer, ballot, campaign
+from tests.reports.golden_files import check_golden
+from urs_inspect._util import InputError
+from urs_inspect.annotation import _pages as pages
+from urs_inspect.annotation._campaign import Campaign, load_plan, page_language
+from urs_inspect.annotation._queue import VotingPlan
+from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingSession
+from urs_inspect.annotation._rating_queue import draw
+from urs_inspect.discrepancy._ballots import Ballot
+from urs_inspect.rubrics import load_rubric
+
+ASKED = "How do I **sort** a list?"
+MADE = (
+    Ballot.between(
+        "i0", ASKED, {"p/x": "Use `sorted`.", "p/y": "# No\n\n- way"}, reference="Sort."
+    ),
+    Ballot.between("i1", "怎样泡茶？", {"p/x": "热水", "p/y": ""}, language="zh"),
+    Ballot.between("i2", "¿Qué?", {"p/x": "uno", "p/y": "dos"}, language="es"),
+)
+
+
+def plain(page: str) -> str:
+    """A page without what only lays it out."""
+    body = page.partition("<body")[2].partition("</body>")[0] or page
+    lines = [line.strip() for line in f"<body{body}".replace("<body<", "<").splitlines()]
+    unmarked = re.compile(r'<label><input type="radio"[^>]*value="(?!1"|10")')
+    kept = [line for line in lines if "checked" in line or not unmarked.match(line)]
+    return re.sub(r"\n+", "\n", "\n".join(kept)).strip()
+
+
+class Shown:
+    """Pages under their titles, for a golden file."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+
+    def add(self, title: str, page: str) -> None:
+        """Add a page."""
+        language = re.findall(r'<html lang="([^"]*)"', page)
+        said = f" (in {language[0]})" if language else ""
+        self.parts.append(f"## {title}{said}\n\n```html\n{plain(page)}\n```")
+
+    def check(self, name: str) -> None:
+        """Compare with a golden file."""
+        check_golden(name, "\n\n".join(self.parts) + "\n")
+
+
+def test_pages_for_votes(tmp_path: Path) -> None:
+    shown = Shown()
+    made = Campaign(MADE, tmp_path / "votes")
+    session = made.session("ann")
+    for language in ("en", "zh"):
+        shown.add(f"the first pair, {language}", pages.session_page(session, language))
+    session.cast(MADE[0].id, "left", 3.0)
+    shown.add("the second pair", pages.session_page(session, "en"))
+    session.cast(MADE[1].id, "cannot_tell", 3.0)
+    shown.add("a pair in another language", pages.session_fragment(session, "en"))
+    shown.add("report", pages.report_page(made, "en", "/vote/ann"))
+    session.cast(MADE[2].id, "tie", 3.0)
+    shown.add("all done", pages.session_fragment(session, "en"))
+    other = made.session("ben")
+    for one, side in zip(MADE, ("left", "right", "tie"), strict=True):
+        other.cast(one.id, side, 5.0)  # type: ignore[arg-type]
+    with (tmp_path / "votes" / "cy.jsonl").open("w", encoding="utf-8") as file:
+        file.write('{"ballot": "elsewhere", "annotator": "cy", "choice": "a"}\n[garbage]\n')
+    shown.add("report of several", pages.report_page(made, "zh", "/"))
+    made.close()
+    with Planned(tmp_path / "planned", VotingPlan("adaptive", budget=2)) as planned:
+        session = planned.session("ann")
+        current = session.current
+        assert current is not None
+        session.cast(current.id, "left", 1.0)
+        shown.add("by an allocation", pages.session_fragment(session, "en"))
+        current = session.current
+        assert current is not None
+        session.cast(current.id, "right", 1.0)
+        shown.add("the budget is spent", pages.session_fragment(session, "en"))
+        shown.add("report on an allocation", pages.report_page(planned, "en", "/vote/ann"))
+    shown.check("voting_pages")
+
+
+class Planned:
+    """A campaign that is closed at the end."""
+
+    def __init__(self, directory: Path, plan: VotingPlan) -> None:
+        made = tuple(
+            ballot(number, models=models)
+            for number, models in enumerate((("x", "y"), ("x", "z"), ("y", "z")))
+        )
+        self.campaign = Campaign(made, directory, plan=plan)
+
+    def __enter__(self) -> Campaign:
+        return self.campaign
+
+    def __exit__(self, *_: object) -> None:
+        self.campaign.close()
+
+
+def current(session: RatingSession) -> str:
+    item = session.current
+    assert item is not None
+    return item.id
+
+
+def test_pages_for_ratings(tmp_path: Path) -> None:
+    shown = Shown()
+    number = 0
+
+    def opened(**options: Any) -> RatingCampaign:
+        nonlocal number
+        number += 1
+        answers = [answer(0, intent="leisure"), answer(1, intent="api")]
+        return campaign(tmp_path / str(number), of=answers, **options)
+
+    def rated(session: RatingSession, final: int, seconds: float = 2.0) -> str:
+        about = current(session)
+        item = session.current
+        assert item is not None
+        wanted = session.campaign.criteria(item.answer)
+        session.rate(about, final, dict.fromkeys(wanted, final - 1), seconds)
+        return about
+
+    made = opened(checks=1.0)
+    session = made.session("ann")
+    for language in ("en", "zh"):
+        shown.add(f"the first answer, {language}", pages.session_page(session, language))
+    about = rated(session, 7)
+    session.undo(about)
+    shown.add("taken back", pages.session_fragment(session, "en"))
+    rated(session, 8)
+    session.cannot_tell(current(session), 1.0)
+    shown.add("a check", pages.session_fragment(session, "en"))
+    rated(session, 5)
+    shown.add("all done", pages.session_fragment(session, "en"))
+    shown.add("report", pages.report_page(made, "en", "/rate/ann"))
+    other = made.session("ben")
+    rated(other, 6)
+    rated(other, 3)
+    shown.add("report of several", pages.report_page(made, "en", "/"))
+    made.close()
+    bare = opened(reference=False, final_only=True)
+    for language in ("en", "zh"):
+        page = pages.session_page(bare.session("ann"), language)
+        shown.add(f"without reference and criteria, {language}", page)
+    bare.close()
+    shown.check("rating_pages")
+
+
+def test_pages_beside(tmp_path: Path) -> None:
+    shown = Shown()
+    made = Campaign(MADE, tmp_path / "votes", ["ann", "ben"])
+    anybody = Campaign(MADE, tmp_path / "other")
+    rating = campaign(tmp_path / "ratings")
+    makers: dict[str, Callable[[], str]] = {
+        "sign in, some people": lambda: pages.sign_in_page(made, "en", "ben"),
+        "sign in, anybody": lambda: pages.sign_in_page(anybody, "zh"),
+        "sign in, to rate": lambda: pages.sign_in_page(rating, "en", "<ann>"),
+        "token": lambda: pages.token_page("en", wrong=False),
+        "a wrong token": lambda: pages.token_page("zh", wrong=True),
+        "entered": lambda: pages.entered_page("en"),
+        "a problem": lambda: pages.problem_page("en", "no <ballot>"),
+        "a problem with ratings": lambda: pages.problem_page("zh", "reason", "rate"),
+    }
+    for title, make in makers.items():
+        shown.add(title, make())
+    for one in (made, anybody, rating):
+        one.close()
+    shown.check("other_pages")
+    with pytest.raises(InputError, match=r"language 'fr' .*allowed: en, zh"):
+        pages.token_page("fr", wrong=False)
+
+
+def test_numbers_of_a_report_are_within_their_range_or_a_dash() -> None:
+    assert [pages._percent(share) for share in (1.2, -0.1, 0.126, float("nan"))] == [
+        "100%",
+        "0%",
+        "13%",
+        "–",
+    ]
+    assert (pages._decimal(0.126), pages._decimal(2.25, 1)) == ("0.13", "2.2")
+    assert pages._decimal(float("nan")) == "–"
+
+
+@pytest.mark.parametrize(
+    ("languages", "page"), [(["zh"], "zh"), (["zh", "zh"], "zh"), (["zh", "en"], "en"), ([], "en")]
+)
+def test_a_page_is_chinese_only_for_questions_that_all_are(languages: list[str], page: str) -> None:
+    assert page_language(languages) == page
+
+
+def test_a_file_of_ballots_has_no_plan(tmp_path: Path) -> None:
+    assert load_plan(tmp_path / "ballots.jsonl") is None
+
+
+def test_a_rubric_without_the_language_of_the_page_is_shown_in_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "rubric.yaml"
+    file.write_text("name: mine\nversion: '1'\nlanguages: [zh]\n", encoding="utf-8")
+    made = RatingCampaign(draw([answer(0)]), load_rubric(str(file)), tmp_path / "ratings")
+    page = pages.session_page(made.session("ann"), "en")
+    made.close()
+    assert "How to rate" in page and "综合得分" in page
