@@ -505,7 +505,7 @@ def test_the_report_of_all_that_is_special(tmp_path: Path) -> None:
     by_search |= {"q0": NOTHING, "q1": failing("q1", "no key")}
     by_search |= {name: failing(name, "timeout") for name in ("q2", "q3")}
     write("search", by_search, SEARCH, model="none/none")
-    write("rag", {name: 6.0 for name in names}, RAG, model="p/good")
+    write("rag", dict.fromkeys(names, 6.0), RAG, model="p/good")
     # Cases of other references, and one service alone that judged none of its own.
     write("ids1", {"a": 5.0, "b": 6.0, "c": 4.0}, model="p/good", metadata={**ids, **references})
     write("ids2", {"a": 4.0, "b": self_judged("b", 6.0)}, model="p/few", metadata=ids)
