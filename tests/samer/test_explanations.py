@@ -5,6 +5,7 @@ viewer.
 import asyncio
 import json
 import math
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -281,7 +282,11 @@ def test_columns_of_the_viewer() -> None:
         view: Any = config.task_samples_view
         shown = view.model_dump(exclude_none=True, mode="json")
         columns = [column["id"] for column in shown.pop("columns")]
-        views += [f"# {name}", " ".join(columns), json.dumps(shown, indent=1, sort_keys=True)]
+        by_scale: dict[str, list[str]] = defaultdict(list)
+        for column, scale in shown.pop("score_color_scales").items():
+            by_scale[json.dumps(scale, sort_keys=True)].append(column)
+        scales = [f"{', '.join(named)}: {scale}" for scale, named in by_scale.items()]
+        views += [f"# {name}", " ".join(columns), *scales, json.dumps(shown, indent=1)]
     check_golden("samer_viewer", "\n".join(views) + "\n")
 
 
