@@ -805,7 +805,7 @@ def test_means_are_over_the_answers_that_have_a_metric() -> None:
 
 def test_what_the_judge_could_not_see_is_told() -> None:
     records = [
-        record({"final": 1}, not_shown={"image": 2}),
+        record({"final": 1}, not_shown={"image": 2}, turns_not_seen=1),
         record({"final": 1}, turns_not_seen=3),
         record({"final": 1}, turns_not_seen=1, not_shown={}),
         record({"final": 1}),
@@ -813,7 +813,7 @@ def test_what_the_judge_could_not_see_is_told() -> None:
     ]
     hidden, cut = _not_all_seen(records)
     assert tells(hidden, "2 of 5") and "3" in hidden and "image" in hidden
-    assert tells(cut, "2 of 5 conversations")
+    assert tells(cut, "3 of 5 conversations")
     assert _not_all_seen([GOOD]) == []
 
 

@@ -1,13 +1,15 @@
 """Whole surveys and reviews, and all that is written and printed about them."""
 
 import json
+import math
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from inspect_ai.log import EvalError, EvalSample
-from inspect_ai.scorer import Score
+from inspect_ai.scorer import SampleScore, Score
 
 from tests.cli.conftest import Run
 from tests.reports.golden_files import check_golden
@@ -16,7 +18,10 @@ from tests.reports.judged_logs import JUDGE, write_judged
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets._sources import sha256_of
+from urs_inspect.judging import JudgeFailure
+from urs_inspect.judging._replies import CaseReview
 from urs_inspect.rubrics import load_rubric
+from urs_inspect.stats._agreement import wilson_interval
 from urs_inspect.survey._case_file import (
     AMBIGUOUS_INTENT,
     FORMAT,
@@ -30,9 +35,17 @@ from urs_inspect.survey._case_file import (
     shortened,
     write_cases,
 )
+from urs_inspect.survey._case_review import (
+    CRITERIA,
+    _score,
+    case_review,
+    case_review_report,
+    the_judge,
+)
 from urs_inspect.survey._commands import _MAX_SHOWN
 from urs_inspect.survey._datasheet import datasheet
 from urs_inspect.survey._review_report import judges_of, read_case_reviews, rows_of
+from urs_inspect.survey._review_task import urs_case_review
 from urs_inspect.survey._survey import ColumnMap, read_survey
 from urs_inspect.survey._vocabulary import LabelError, vocabulary_of
 
@@ -213,6 +226,34 @@ def test_reports_are_added_up_and_a_file_counts_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_reports([*files, wrong])
     assert tells(str(caught.value), f"{wrong} ... line 3 ... 'because'")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ("abcabcabc", "abcabcabcabc", "near-duplicate of the same user"),
+        ("abcabcabc", " ABCABCABC?", "duplicate of the same user"),
+    ],
+)
+def test_only_the_same_text_is_a_duplicate(
+    tmp_path: Path, first: str, second: str, reason: str
+) -> None:
+    path = tmp_path / "s.jsonl"
+    rows = [{"user": "u", "conversation": first}, {"user": "u", "conversation": second}]
+    path.write_text(lines_of(rows), encoding="utf-8")
+    [dropped] = read_survey(path, RUBRIC).dropped
+    assert dropped.reason == reason
+
+
+def test_a_language_that_the_rubric_lacks_is_unknown(tmp_path: Path) -> None:
+    own = "name: own\nversion: '1'\nlanguages: [en]\n"
+    (tmp_path / "own.yaml").write_text(own, encoding="utf-8")
+    path = tmp_path / "s.jsonl"
+    rows = [{"conversation": "推荐一首歌"}, {"conversation": "Which song?"}]
+    path.write_text(lines_of(rows), encoding="utf-8")
+    found = read_survey(path, load_rubric(str(tmp_path / "own.yaml")))
+    assert [one.language for one in found.cases] == ["en"]
+    assert [(one.row, one.reason) for one in found.dropped] == [(1, "unknown language")]
 
 
 # --- labels ---
@@ -400,3 +441,169 @@ def test_of_many_cases_that_fail_the_first_are_shown(
     assert shown.count("│ c0") == min(number, 50)
     assert ("1 more" in shown) == (number > 50)
     assert f"harmful: {number}" in shown
+
+
+# --- what reviews add up to ---
+
+
+def reviewed_as(
+    case_id: str, user: str, judge: str, passed: float, language: str = "en", **verdicts: float
+) -> SampleScore:
+    """The score of a review; verdicts that are not named are those of a good case."""
+    value: dict[str, Any] = {
+        "passed": passed,
+        "understandable": 1.0,
+        "self_contained": 1.0,
+        "personal_data": 0.0,
+        "harmful": 0.0,
+        "plausible_intent": 1.0,
+        "intent_agrees": float(user == judge),
+        "user_intent": user,
+        "judge_intent": judge,
+        "language": language,
+        "outcome": "reviewed",
+        **verdicts,
+    }
+    return SampleScore(score=Score(value=value, metadata={}), sample_id=case_id)
+
+
+def failed_review(case_id: str, mode: str) -> SampleScore:
+    value: dict[str, Any] = dict.fromkeys(("passed", *CRITERIA, "intent_agrees"), math.nan)
+    value |= {"user_intent": "Leisure", "judge_intent": "", "language": "zh"}
+    value["outcome"] = f"unreviewed_{mode}"
+    return SampleScore(score=Score(value=value, metadata={"failure_mode": mode}), sample_id=case_id)
+
+
+def report_of(*scores: SampleScore) -> dict[str, float]:
+    metric: Any = case_review_report()
+    return dict(metric(list(scores)))
+
+
+def test_shares_are_over_cases_and_kappa_is_over_reviews() -> None:
+    scores = [
+        reviewed_as("a", "Leisure", "Leisure", 1.0),
+        reviewed_as("a", "Leisure", "Factual QA", 0.0, harmful=1.0),
+        reviewed_as("b", "Leisure", "Leisure", 1.0),
+        reviewed_as("c", "Factual QA", "Leisure", 0.0, "zh", self_contained=0.0),
+        failed_review("d", "unparseable"),
+        failed_review("e", "unparseable"),
+        failed_review("f", "call_failed"),
+    ]
+    found = report_of(*scores)
+    # Passed: a 1/2, b 1, c 0. Intents agree: a 1/2, b 1, c 0.
+    assert (found["cases"], found["reviewed"]) == (7, 4)
+    assert (found["passed"], found["intent_agrees"]) == (0.5, 0.5)
+    assert found["harmful"] == pytest.approx(0.5 / 3)
+    assert found["self_contained"] == pytest.approx(2 / 3)
+    share = wilson_interval(0.5, 3)
+    assert (found["passed low"], found["passed high"]) == (share.low, share.high)
+    assert share.low < 0.5 < share.high
+    # Users: L, L, L, F; the judge: L, F, L, L. Agreement 2/4; by chance (3 * 3 + 1) / 16.
+    assert found["intent kappa"] == pytest.approx((8 / 16 - 10 / 16) / (6 / 16))
+    assert (found["passed language=en"], found["passed language=zh"]) == (0.75, 0)
+    assert (found["passed intent=Leisure"], found["passed intent=Factual QA"]) == (0.75, 0)
+    assert (found["failures unparseable"], found["failures call_failed"]) == (2, 1)
+
+
+def test_without_a_review_there_is_a_headline_only() -> None:
+    for scores in ((), (failed_review("a", "refusal"),)):
+        found = report_of(*scores)
+        assert next(iter(found)) == "passed" and math.isnan(found["passed"])
+        assert (found["cases"], found["reviewed"]) == (len(scores), 0)
+        assert not any(name.startswith(("harmful", "passed ")) for name in found)
+
+
+FLAGS = {"understandable": True, "self_contained": True, "personal_data": False, "harmful": False}
+
+
+@pytest.mark.parametrize(
+    ("flags", "user", "judge", "plausible", "faults", "agrees"),
+    [
+        ({}, "leisure", "leisure", ("leisure",), [], 1),
+        ({"understandable": False, "harmful": True}, "leisure", "leisure", ("leisure",),
+         ["not understandable", "harmful"], 1),
+        ({"self_contained": False, "personal_data": True}, "leisure", "leisure", ("leisure",),
+         ["not self contained", "personal data"], 1),
+        ({}, "leisure", "api", ("api", "leisure"), [], 0),
+        ({}, "leisure", "api", ("api",), ["not plausible intent"], 0),
+        # Both are reported as Solve Problem.
+        ({}, "solve_professional_problem", "api", ("api",), [], 1),
+        ({}, "api", "leisure", ("leisure", "solve_professional_problem"), [], 0),
+    ],
+)  # fmt: skip
+def test_a_case_has_the_faults_that_a_review_names(
+    flags: dict[str, bool],
+    user: str,
+    judge: str,
+    plausible: tuple[str, ...],
+    faults: list[str],
+    agrees: int,
+) -> None:
+    facts = {"intent_group": RUBRIC.intents[user].group, "language": "en"}
+    result = CaseReview({**FLAGS, **flags}, judge, plausible)
+    asked: Any = SimpleNamespace(read=SimpleNamespace(result=result), reply="The reply.")
+    score = _score(RUBRIC, facts, asked, {"judge": "j"})
+    value: Any = score.value
+    assert score.metadata is not None and score.metadata["faults"] == faults
+    assert (value["passed"], value["intent_agrees"]) == (float(not faults), agrees)
+    assert value["plausible_intent"] == float("not plausible intent" not in faults)
+    for name, flag in {**FLAGS, **flags}.items():
+        assert value[name] == float(flag)
+    assert (value["user_intent"], value["judge_intent"]) == (
+        RUBRIC.intents[user].group,
+        RUBRIC.intents[judge].group,
+    )
+    assert score.answer == (", ".join(faults) or "passed")
+    assert score.explanation == "The reply." and score.metadata["judge"] == "j"
+
+
+def test_a_review_that_failed_is_no_verdict() -> None:
+    facts = {"intent_group": "Leisure", "language": "zh"}
+    result = JudgeFailure("unparseable", "no record")
+    asked: Any = SimpleNamespace(read=SimpleNamespace(result=result), reply="Hmm.")
+    score = _score(RUBRIC, facts, asked, {"judge": "j"})
+    value: Any = score.value
+    assert math.isnan(value["passed"]) and math.isnan(value["harmful"])
+    assert (value["outcome"], value["language"]) == ("unreviewed_unparseable", "zh")
+    assert score.reason == "grader_failed"
+    assert score.metadata is not None and score.metadata["failure_mode"] == "unparseable"
+    assert "no record" in str(score.explanation) and "Hmm." in str(score.explanation)
+
+
+def test_a_review_is_called_as_the_task_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def scorer(**given: Any) -> Any:
+        seen.append(given)
+        return case_review(**given)
+
+    monkeypatch.setattr("urs_inspect.survey._review_task.case_review", scorer)
+    data = str(write_rows(tmp_path / "c.jsonl", case("a", "Which?"), {"id": "b"}))
+    with pytest.raises(InputError):
+        urs_case_review(data)
+    task = urs_case_review(data, judge_calls={"attempts": 3, "temperature": 0.5}, lenient=True)
+    assert len(task.dataset) == 1
+    urs_case_review(data, lenient=True)
+    assert [(one["attempts"], one["temperature"]) for one in seen[-2:]] == [(3, 0.5), (2, 0.0)]
+    view: Any = task.viewer.task_samples_view  # type: ignore[union-attr]
+    scales = view.score_color_scales
+    bad = {name for name, scale in scales.items() if scale["1"] == "bad"}
+    assert bad == {"personal_data", "harmful"}
+    assert set(scales) == {"passed", *CRITERIA, "intent_agrees"}
+    assert [one.column for one in view.sort] == ["score__case_review__passed"]
+    columns = [column.id for column in view.columns if column.id.startswith("score__")]
+    assert columns[0] == "score__case_review__passed" and len(columns) == 11
+
+
+@pytest.mark.parametrize(("models", "fine"), [(0, False), (1, True), (2, False)])
+def test_a_review_has_one_judge(models: int, fine: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    bound = ["a", "b"][:models]
+    monkeypatch.setattr("urs_inspect.survey._case_review.bound_models", lambda role: bound)
+    if fine:
+        assert str(the_judge()) == "a"
+        return
+    with pytest.raises(InputError) as caught:
+        the_judge()
+    assert "grader" in str(caught.value)
