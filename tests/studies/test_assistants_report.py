@@ -499,6 +499,7 @@ def test_the_report_of_all_that_is_special(tmp_path: Path) -> None:
     write("good", {name: 9.0 - n % 2 for n, name in enumerate(names)}, model="p/good")
     few = {name: self_judged(name, 7.0 + n % 3) for n, name in enumerate(names[:7])}
     few["q7"] = sample("q7", REFUSED)
+    few["q7"].scores["intent_judge"].metadata["self_judged"] = True  # but without a score
     few["own"] = sample("own", EMPTY)
     write("few", few, model="p/few")
     by_search: dict[str, Any] = {name: 2.0 + n % 2 for n, name in enumerate(names)}
@@ -523,4 +524,20 @@ def test_the_report_of_all_that_is_special(tmp_path: Path) -> None:
         "cmd",
     )
     table = made.tables()["assistants"].set_index(["cases", "service"])
-    assert table.loc[(FACTUAL, "search (folder:pages)"), "because"] == "timeout"
+    row = table.loc[(FACTUAL, "search (folder:pages)")]
+    assert row["because"] == "timeout"
+    assert row["became"] == "scored 4, search or translation failed 3, found nothing 1"
+
+
+def test_the_best_can_be_the_one_to_leave_out(tmp_path: Path) -> None:
+    write_assistant(tmp_path / "1.eval", {"a": 5.0, "b": 4.0, "c": 1.0}, model="p/1")
+    write_assistant(tmp_path / "2.eval", {"a": 5.0, "b": 4.0, "c": 2.0}, model="p/2")
+    write_assistant(tmp_path / "s.eval", {"a": NOTHING, "b": NOTHING, "c": 9.0}, SEARCH)
+    found = only(tmp_path)
+    assert list(found.services["service"]) == ["search (folder:pages)", "p/2", "p/1"]
+    assert found.without == ("search (folder:pages)", 3)
+
+
+def test_empty_answers_alone_have_no_judge(tmp_path: Path) -> None:
+    write_assistant(tmp_path / "1.eval", {"a": EMPTY, "b": EMPTY})
+    assert tells(report_assistants([str(tmp_path)], rounds=50).markdown(), "Judge: none.")
