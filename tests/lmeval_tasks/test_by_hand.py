@@ -3,7 +3,8 @@
 import json
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,12 +16,19 @@ from pydantic import ValidationError
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets._conversations import single
-from urs_inspect.judging import Answer
+from urs_inspect.judging import Answer, Message, Reply
 from urs_inspect.judging._answer_evaluators import AnswerEvaluation
 from urs_inspect.judging._pair_reply import PairOutcome
 from urs_inspect.lmeval_tasks._addition_task import AdditionOptions, load_chains
 from urs_inspect.lmeval_tasks._addition_task import _measures as addition_measures
-from urs_inspect.lmeval_tasks._judging import Record, _evaluation_record, _query, call_failed
+from urs_inspect.lmeval_tasks._clients import Endpoint, key_of
+from urs_inspect.lmeval_tasks._judging import (
+    Record,
+    _evaluation_record,
+    _query,
+    call_failed,
+    judge_answers,
+)
 from urs_inspect.lmeval_tasks._md_eval_task import (
     MdEvalChoiceTask,
     MdEvalOptions,
@@ -32,6 +40,7 @@ from urs_inspect.lmeval_tasks._md_eval_task import (
 )
 from urs_inspect.lmeval_tasks._measured_task import (
     Measure,
+    MeasuredTask,
     _MeanOfKnown,
     _might_lack,
     ratio,
@@ -52,7 +61,14 @@ from urs_inspect.lmeval_tasks._rejudge import (
     written_to,
 )
 from urs_inspect.lmeval_tasks._settings import JudgeSettings, Key, judge_key, read_settings
-from urs_inspect.lmeval_tasks._urs_task import failures, measures_of, metrics_of
+from urs_inspect.lmeval_tasks._urs_task import (
+    UrsTask,
+    failures,
+    load_cases,
+    measures_of,
+    metrics_of,
+    preflight,
+)
 from urs_inspect.rubrics import load_rubric
 
 # --- pairs ---
@@ -871,3 +887,155 @@ def test_the_tasks_are_added_unless_a_path_is_given(
     assert call(monkeypatch, "run", "--tasks", "urs", *given) == 0
     [arguments] = seen
     assert (arguments[-2:] == ["--include_path", tasks_path()]) is added
+
+
+# --- judging without a server ---
+
+
+def answers_to(number: int) -> list[Answer]:
+    return [Answer("leisure", "en", f"Why {n}?", "", f"So {n}.") for n in range(number)]
+
+
+class Judging:
+    """A stand-in for a judge's endpoint, which replies as told."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self.replies = list(replies)
+        self.calls = 0
+
+    async def send(self, messages: Any) -> Reply:
+        reply = self.replies[min(self.calls, len(self.replies) - 1)]
+        self.calls += 1
+        return reply
+
+    @asynccontextmanager
+    async def open(self, settings: JudgeSettings) -> AsyncIterator[Endpoint]:
+        yield Endpoint(self.send, {"model": "j"})
+
+
+PROSE = Reply("Well done.", "stop")
+DOWN = Reply("", "unknown", "down")
+
+
+@pytest.mark.parametrize(
+    ("replies", "asked", "left"),
+    [
+        ([PROSE], 10, 0),  # each is asked for once more, and none ends anything
+        ([DOWN], 2, 3),
+        ([DOWN, PROSE, PROSE, DOWN, PROSE, PROSE, DOWN], 7, 0),  # no two in a row
+        ([PROSE, PROSE, DOWN], 4, 2),
+    ],
+)
+def test_only_calls_that_fail_in_a_row_end_judging(
+    replies: list[Reply], asked: int, left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = Judging(*replies)
+    monkeypatch.setattr("urs_inspect.lmeval_tasks._judging.open_endpoint", judge.open)
+    told = {"judge_model": "j", "judge_give_up": 2, "judge_concurrency": 1, "judge_cache": False}
+    done: list[int] = []
+    records = judge_answers(answers_to(5), read_settings(told), done.append)
+    assert (judge.calls, sum(one.not_asked for one in records)) == (asked, left)
+    assert [one.response for one in records] == [f"So {n}." for n in range(5)]
+    assert done == [1] * 5 and all(one.scores is None for one in records)
+    for one in records[5 - left :]:
+        assert one.not_asked and one.call_failed and "down" in one.why
+    assert all(one.facts["judge_call"] == {"model": "j"} for one in records)
+
+
+class Evaluating:
+    """A stand-in for SaMer."""
+
+    dimensions = ("Style",)
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.closed = 0
+
+    async def evaluate(self, pairs: Sequence[tuple[str, str]]) -> list[AnswerEvaluation]:
+        self.batches.append(len(pairs))
+        return [
+            AnswerEvaluation({"overall": float(response[3:-1]) / 1000}, "judged", query, {})
+            for query, response in pairs
+        ]
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+def test_samer_evaluates_in_batches_and_keeps_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    samer = Evaluating()
+    monkeypatch.setattr("urs_inspect.lmeval_tasks._judging.samer_evaluator", lambda settings: samer)
+    settings = read_settings({"judge": "samer", "samer": "m"})
+    done: list[int] = []
+    records = judge_answers(answers_to(300), settings, done.append)
+    assert samer.batches == done == [256, 44] and samer.closed == 1
+    assert [one.scores for one in records] == [{"overall": n / 1000} for n in range(300)]
+    assert records[7].explanation == "Why 7?" and records[7].judge == "samer (m)"
+
+
+def test_a_key_of_a_reply_is_of_what_was_sent_in_whatever_order_it_is_written() -> None:
+    sent = [Message("system", "Rules."), Message("user", "Case.")]
+    key = key_of({"a": 1, "b": 2}, sent)
+    assert key == key_of({"b": 2, "a": 1}, sent)
+    others = [
+        key_of({"a": 1, "b": 3}, sent),
+        key_of({"a": 1, "b": 2}, sent[::-1]),
+        key_of({"a": 1, "b": 2}, sent[:1]),
+        key_of({"a": 1, "b": 2}, [Message("user", "Rules."), Message("user", "Case.")]),
+    ]
+    assert len({key, *others}) == 5
+
+
+@pytest.mark.parametrize(
+    ("rank", "names", "asked"), [(0, [], True), (1, [], False), (0, ["bypass"], False)]
+)
+def test_the_first_process_finds_out_whether_there_is_a_judge(
+    rank: int, names: list[str], asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(
+        "urs_inspect.lmeval_tasks._urs_task.preflight", lambda settings: seen.append("judge")
+    )
+    monkeypatch.setattr(
+        MeasuredTask,
+        "build_all_requests",
+        lambda self, **given: seen.append(f"rank {given['rank']}"),
+    )
+    task = UrsTask.__new__(UrsTask)
+    task._settings = read_settings({"judge_model": "j"})
+    task._metric_fn_list = names
+    task.build_all_requests(rank=rank)
+    assert seen == [*(["judge"] if asked else []), f"rank {rank}"]
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_judge_is_tried_unless_told(asks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    def unavailable(settings: JudgeSettings) -> str:
+        tried.append(settings.judge_name)
+        return "it sleeps."
+
+    monkeypatch.setattr("urs_inspect.lmeval_tasks._urs_task.try_judge", unavailable)
+    told = {"judge_model": "j", "judge_base_url": "http://h/v1", "judge_cache": False}
+    settings = read_settings({**told, "judge_preflight": asks})
+    if not asks:
+        preflight(settings)
+        assert tried == []
+        return
+    with pytest.raises(InputError) as caught:
+        preflight(settings)
+    assert tells(str(caught.value), "judge j ... it sleeps.") and tried == ["j"]
+
+
+def test_cases_are_in_the_order_of_the_task_of_inspect() -> None:
+    from urs_inspect import urs
+
+    rows = list(load_cases(urs_dataset="sample")["test"])
+    samples = list(urs(dataset="sample").dataset)
+    assert [row["id"] for row in rows] == [sample.id for sample in samples]
+    assert [row["reference"] for row in rows] == [sample.target for sample in samples]
+    chinese = list(load_cases("zh", urs_dataset="sample")["test"])
+    assert {row["language"] for row in chinese} == {"zh"} and len(chinese) == 21
+    for row in rows:
+        assert row["intent_group"] == load_rubric().intents[row["intent"]].group

@@ -125,8 +125,8 @@ def test_the_usual_balance_is_that_of_the_paper() -> None:
 
 
 def test_prompts_are_dealt_by_stratum_and_one_with_several_counts_to_the_first() -> None:
-    prompts = ["p", "q", "r", "p", "s", "t"]
-    strata = ["c", "b", "a", "a", "b", "c"]
+    prompts = ["p", "q", "r", "p", "s", "t", "r"]
+    strata = ["c", "b", "a", "a", "b", "c", "c"]
     order = dealt(prompts, strata, seed=0)
     assert sorted(order) == ["p", "q", "r", "s", "t"]
     assert [{"p": "a", "r": "a", "q": "b", "s": "b", "t": "c"}[prompt] for prompt in order] == [

@@ -18,6 +18,7 @@ from urs_inspect.samer import _partitions
 from urs_inspect.samer._bulk import (
     BulkReport,
     BulkRow,
+    check_output,
     check_rows,
     columns_of,
     read_rows,
@@ -130,9 +131,8 @@ def test_what_was_not_seen_is_counted(facts: dict[str, Any], unseen: int | None)
 
 
 def log_of(*samples: EvalSample, run: str = "run") -> EvalLog:
-    return EvalLog.model_construct(  # type: ignore[call-arg]
-        samples=list(samples), eval=SimpleNamespace(eval_id=run)
-    )
+    described: Any = SimpleNamespace(eval_id=run)
+    return EvalLog.model_construct(samples=list(samples), eval=described)
 
 
 def sample(
@@ -318,6 +318,16 @@ def test_results_come_in_the_order_of_rows_whatever_the_order_of_adding(tmp_path
         partial.add({0: {"n": 0}, 3: {"n": 3}})
         assert [result["n"] for result in partial] == [0, 1, 2, 3]
         assert (partial.done, partial.begun, partial.gaps) == (4, 4, set())
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.JSONL", "x.Parquet", "x.csv", "x", "x.json"])
+def test_endings_of_files_are_read_in_any_case(name: str) -> None:
+    if name.lower().endswith((".parquet", ".jsonl")):
+        check_output(Path(name))
+        return
+    with pytest.raises(InputError) as caught:
+        check_output(Path(name))
+    assert name in str(caught.value)
 
 
 # --- many files ---

@@ -394,9 +394,9 @@ def test_a_service_has_a_name_and_what_distinguishes_it(
 
 
 def test_services_that_differ_in_folder_or_pages_replace_nothing(tmp_path: Path) -> None:
-    for place, own in enumerate(
-        (SEARCH, {**SEARCH, "search": "folder:b/pages"}, RAG, {**RAG, "pages": 3})
-    ):
+    other: dict[str, Any] = {**SEARCH, "search": "folder:b/pages"}
+    fewer: dict[str, Any] = {**RAG, "pages": 3}
+    for place, own in enumerate((SEARCH, other, RAG, fewer)):
         write_assistant(tmp_path / f"{place}.eval", {"a": 1.0 + place}, own)
     found = read(tmp_path)
     assert found["model"].nunique() == 4 and sorted(found["final"]) == [1.0, 2.0, 3.0, 4.0]
@@ -468,7 +468,7 @@ def test_a_pair_has_the_p_value_of_its_test_and_that_after_holm(tmp_path: Path) 
     found = only(tmp_path)
     ps = sorted(pair.p for pair in found.pairs)
     # Holm's correction, step by step.
-    holm = []
+    holm: list[float] = []
     for place, p in enumerate(ps):
         holm.append(min(1.0, max([(len(ps) - place) * p, *holm[-1:]])))
     assert sorted(pair.p_holm for pair in found.pairs) == pytest.approx(holm)
@@ -498,8 +498,13 @@ def test_the_report_of_all_that_is_special(tmp_path: Path) -> None:
 
     write("good", {name: 9.0 - n % 2 for n, name in enumerate(names)}, model="p/good")
     few = {name: self_judged(name, 7.0 + n % 3) for n, name in enumerate(names[:7])}
-    few["q7"] = sample("q7", REFUSED)
-    few["q7"].scores["intent_judge"].metadata["self_judged"] = True  # but without a score
+    refused = sample("q7", REFUSED)
+    assert refused.scores is not None
+    refused.scores["intent_judge"].metadata = {
+        **(refused.scores["intent_judge"].metadata or {}),
+        "self_judged": True,  # but without a score
+    }
+    few["q7"] = refused
     few["own"] = sample("own", EMPTY)
     write("few", few, model="p/few")
     by_search: dict[str, Any] = {name: 2.0 + n % 2 for n, name in enumerate(names)}
@@ -524,7 +529,7 @@ def test_the_report_of_all_that_is_special(tmp_path: Path) -> None:
         "cmd",
     )
     table = made.tables()["assistants"].set_index(["cases", "service"])
-    row = table.loc[(FACTUAL, "search (folder:pages)")]
+    row: Any = table.loc[(FACTUAL, "search (folder:pages)")]
     assert row["because"] == "timeout"
     assert row["became"] == "scored 4, search or translation failed 3, found nothing 1"
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -53,7 +53,7 @@ RUBRIC = load_rubric()
 WATCH = "what is the best order to watch all of the films about a far galaxy"
 LONG = "Write to jane@example.org and ask her " + "once more " * 10 + "about lunch"
 
-ROWS: tuple[dict[str, object] | str, ...] = (
+ROWS: tuple[Mapping[str, object] | str, ...] = (
     {"id": "own", "user": "p1", "service": " New  Bing", "country": "DE", "satisfaction": 4,
      "reference_ans": "R", "conversation": f"User: {WATCH}\nAssistant: By year."},
     {"user": "p1", "conversation": f"{WATCH.upper()}?"},
@@ -82,7 +82,7 @@ ROWS: tuple[dict[str, object] | str, ...] = (
 )  # fmt: skip
 
 
-def lines_of(rows: Iterable[dict[str, object] | str]) -> str:
+def lines_of(rows: Iterable[Mapping[str, object] | str]) -> str:
     """A survey; a row lacks nothing but what it says itself."""
     usual = {"intent": "Leisure", "check": "blue"}
     lines = [row if isinstance(row, str) else json.dumps({**usual, **row}) for row in rows]
