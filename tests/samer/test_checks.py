@@ -19,7 +19,14 @@ from tests.samer.stubs import DIMENSIONS, raw
 from tests.samer.test_summaries import annotation
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.samer._checkpoint import Checkpoint, labels_of, resolve_dtype
+from urs_inspect.samer._checkpoint import (
+    Checkpoint,
+    fingerprint,
+    is_reward_model,
+    labels_of,
+    resolve_dtype,
+    resolve_weights_at,
+)
 from urs_inspect.samer._checkpoint_check import (
     _backbone_shapes,
     _further_errors,
@@ -562,3 +569,85 @@ def test_annotations_to_read(tmp_path: Path, run: Run, monkeypatch: pytest.Monke
     written = [json.loads(line)["id"] for line in Path("out.jsonl").read_text("utf-8").splitlines()]
     assert len(written) == 5
     check_golden("samer_annotate", trimmed(done.output) + "\n")
+
+
+# --- which kind a folder is of ---
+
+
+@pytest.mark.parametrize(
+    ("config", "files", "reward"),
+    [
+        (None, [], False),
+        ({"model_type": "llama", "num_labels": 1}, [], True),  # without weights, for a server
+        ({"model_type": "llama", "num_labels": 42}, [], False),
+        ({"model_type": "llama"}, [], False),
+        ({"model_type": "llama", "num_labels": 42}, ["reward.yaml"], True),
+        ({"model_type": "qwen2", "num_labels": 42}, [], True),
+        ({"model_type": "qwen2", "num_labels": 1}, ["samer_heads/heads.safetensors"], False),
+        ({"model_type": "llama", "num_labels": 1}, ["samer_heads/heads.safetensors"], False),
+    ],
+)
+def test_whose_folder_it_is(
+    tmp_path: Path, config: dict[str, Any] | None, files: list[str], reward: bool
+) -> None:
+    if config is not None:
+        (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+    assert is_reward_model(tmp_path) is reward
+
+
+@pytest.mark.parametrize(
+    ("declared", "wanted", "used", "warned"),
+    [
+        (None, None, "response", False),
+        ("query", None, "query", False),
+        ("response", None, "response", False),
+        (None, "query", "query", False),
+        ("query", "query", "query", False),
+        ("query", "response", "response", True),
+        ("response", "query", "query", True),
+    ],
+)
+def test_where_weights_are_read(
+    declared: str | None,
+    wanted: Any,
+    used: str,
+    warned: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(
+        "urs_inspect.samer._checkpoint.declared_weights_at", lambda folder: declared
+    )
+    assert resolve_weights_at(tmp_path, wanted) == used
+    assert len(caplog.records) == int(warned)
+    assert not warned or (f"={declared}" in caplog.text and f"={wanted}" in caplog.text)
+
+
+def test_only_samer_has_weights_to_read(tmp_path: Path) -> None:
+    config = {"model_type": "qwen2"}
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert resolve_weights_at(tmp_path, None) == "response"
+    with pytest.raises(InputError):
+        resolve_weights_at(tmp_path, "query")
+
+
+def test_a_fingerprint_is_of_every_file_that_engines_read(tmp_path: Path) -> None:
+    names = ("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja",
+             "model.safetensors.index.json", "reward.yaml", "samer_heads/heads.safetensors")  # fmt: skip
+    (tmp_path / "samer_heads").mkdir()
+    seen = [fingerprint(tmp_path)]
+    for name in names:
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+        seen.append(fingerprint(tmp_path))
+    assert len(set(seen)) == len(seen)
+    (tmp_path / "notes.txt").write_text("{}", encoding="utf-8")
+    assert fingerprint(tmp_path) == seen[-1]
+    assert fingerprint(tmp_path, heads=False) == seen[-2]
+    (tmp_path / "config.json").rename(tmp_path / "other.json")
+    (tmp_path / "tokenizer.json").unlink()
+    (tmp_path / "other.json").rename(tmp_path / "tokenizer.json")
+    assert fingerprint(tmp_path) not in seen  # equal contents under another name
