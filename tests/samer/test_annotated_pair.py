@@ -10,7 +10,10 @@ from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 
 from tests.reports.golden_files import check_golden
+from tests.telling import tells
+from urs_inspect._util import InputError
 from urs_inspect.judging._pair_reply import ANNOTATION
+from urs_inspect.samer._annotate_pair import _one_model, _scenario
 from urs_inspect.samer._annotate_task import _explain, annotated_pair, annotation_report
 
 TEXTS = {"prompt": "Why?", "response_a": "x", "response_b": "y", "source": "own"}
@@ -132,3 +135,44 @@ def test_annotations_in_words() -> None:
         _explain({"failures": ["call_failed", "unparseable"]}, "a"),
     ]
     check_golden("samer_annotations", "\n\n---\n\n".join(said) + "\n")
+
+
+@pytest.mark.parametrize(("models", "fine"), [(1, True), (2, False), (3, False)])
+def test_each_role_has_one_model(models: int, fine: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("urs_inspect.samer._annotate_pair.models_with", lambda role: ["m"] * models)
+    if fine:
+        _one_model("grader")
+        return
+    with pytest.raises(InputError) as caught:
+        _one_model("grader")
+    assert tells(str(caught.value), f"'grader' has {models}")
+
+
+class Asked:
+    """Stands in for calls of a judge; always names chitchat."""
+
+    def __init__(self) -> None:
+        self.roles: list[str] = []
+
+    async def ask(self, role: str, prompt: Any, failure: Any) -> Any:
+        self.roles.append(role)
+        reply = '{"scenario": "chitchat"}'
+        assert failure(reply) is None and failure("Hmm.") is not None
+        return reply, None, False
+
+
+@pytest.mark.parametrize(
+    ("roles", "asked"),
+    [({"grader": "m"}, "grader"), ({"grader": "m", "classifier": "n"}, "classifier")],
+)
+def test_a_classifier_is_asked_in_the_grader_s_place(
+    roles: dict[str, str], asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = "urs_inspect.samer._annotate_pair"
+    monkeypatch.setattr(f"{room}.model_roles", lambda: roles)
+    monkeypatch.setattr(f"{room}.models_with", lambda role: [roles[role]])
+    calls: Any = Asked()
+    kept: dict[str, Any] = {}
+    assert asyncio.run(_scenario(kept, "Hello?", calls)) == "chitchat"
+    assert calls.roles == [asked] and kept["scenario_reply"] == '{"scenario": "chitchat"}'
+    assert kept["scenario_prompt_sha256"]

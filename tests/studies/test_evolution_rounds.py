@@ -47,7 +47,7 @@ def evolved(folder: Path, *rounds: dict[str, str], **options: Any) -> tuple[list
 
     async def run() -> list[Any]:
         evolution = source(folder, len(rounds), **options)
-        samples = evolution.initial_samples()
+        samples: list[Any] = evolution.initial_samples()
         seen = [*samples]
         for texts in rounds:
             for sample in samples:

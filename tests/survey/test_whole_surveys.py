@@ -1,5 +1,6 @@
 """Whole surveys and reviews, and all that is written and printed about them."""
 
+import asyncio
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -9,7 +10,9 @@ from typing import Any
 
 import pytest
 from inspect_ai.log import EvalError, EvalSample
-from inspect_ai.scorer import SampleScore, Score
+from inspect_ai.model import ChatMessageUser, ModelName
+from inspect_ai.scorer import SampleScore, Score, Target
+from inspect_ai.solver import TaskState
 
 from tests.cli.conftest import Run
 from tests.reports.golden_files import check_golden
@@ -19,6 +22,7 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.judging import JudgeFailure
+from urs_inspect.judging._prompts import REVIEW_AGAIN
 from urs_inspect.judging._replies import CaseReview
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats._agreement import wilson_interval
@@ -607,3 +611,68 @@ def test_a_review_has_one_judge(models: int, fine: bool, monkeypatch: pytest.Mon
     with pytest.raises(InputError) as caught:
         the_judge()
     assert "grader" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("languages", "spoken", "of_case", "used"),
+    [
+        (None, None, "zh", "zh"),
+        (None, None, "en", "en"),
+        (None, "zh", "en", "zh"),
+        (None, None, "fr", "en"),  # there is no prompt in French
+        ("[en]", None, "zh", "en"),  # nor are there names of intents in Chinese
+    ],
+)
+def test_the_judge_is_asked_in_a_language_that_there_is(
+    languages: str | None,
+    spoken: str | None,
+    of_case: str,
+    used: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[dict[str, Any]] = []
+    good = CaseReview(FLAGS, "leisure", ("leisure",))
+
+    async def answered(call: Any, prompt: Any, read: Any, again: str, **given: Any) -> Any:
+        seen.append({"again": again, "prompt": prompt, **given})
+        marks = SimpleNamespace(result=good, marks={})
+        return SimpleNamespace(
+            read=marks, asked_again=False, calls=1, temperature_sent=0.5, reply=""
+        )
+
+    room = "urs_inspect.survey._case_review"
+    monkeypatch.setattr(f"{room}.ask", answered)
+    monkeypatch.setattr(f"{room}.the_judge", lambda: "j")
+    judge = SimpleNamespace(call=None, name="j", temperature=0.5)
+    monkeypatch.setattr(f"{room}.judge_of", lambda *given: judge)
+    rubric = None
+    if languages:
+        rubric = str(tmp_path / "own.yaml")
+        Path(rubric).write_text(f"name: own\nversion: '1'\nlanguages: {languages}\n", "utf-8")
+    scorer = case_review(rubric=rubric, judge_language=spoken, attempts=5, temperature=0.5)
+    state = TaskState(
+        model=ModelName("none/none"),
+        sample_id="a",
+        epoch=1,
+        input="Which?",
+        messages=[ChatMessageUser(content="Which?")],
+        metadata={"language": of_case, "intent_group": "Leisure"},
+    )
+    found = asyncio.run(scorer(state, Target("")))
+    assert found is not None and found.metadata is not None
+    assert (found.metadata["judge_language"], seen[0]["attempts"]) == (used, 5)
+    assert seen[0]["again"] == REVIEW_AGAIN[used] and "Which?" in seen[0]["prompt"].case
+    assert found.metadata["temperature_requested"] == 0.5
+
+
+def test_who_has_a_report_is_not_told_how_to_get_one(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.jsonl").write_text(lines_of([{"conversation": "hello"}]), encoding="utf-8")
+    alone = run("cases", "import", "s.jsonl", "-o", "x.jsonl")
+    beside = run("cases", "import", "s.jsonl", "-o", "x.jsonl", "--report", "r.csv")
+    assert (alone.exit_code, beside.exit_code) == (1, 1)
+    assert alone.output.count("--report") == 2 and "--report" not in beside.output
+    assert Path("r.csv").exists() and not Path("x.jsonl").exists()
