@@ -252,3 +252,20 @@ def test_the_report_of_all_that_is_special(tmp_path: Path) -> None:
         ["4.eval"],
         ["3.eval"],
     ]
+
+
+def test_the_table_of_most_models_comes_first_and_then_that_of_most_chains(tmp_path: Path) -> None:
+    for name, signs in (
+        ("few", {2: "+"}),
+        ("many", {2: "+++"}),
+        ("x", {2: "++"}),
+        ("y", {2: "++"}),
+    ):
+        write_addition(tmp_path / f"{name}.eval", signs, model=f"p/{name}")
+    table = report(tmp_path).tables()["addition"]
+    assert list(zip(table["table"], table["model"], strict=True)) == [
+        (1, "p/x"),
+        (1, "p/y"),
+        (2, "p/many"),
+        (3, "p/few"),
+    ]
