@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inspect_ai.model import ModelName
+from inspect_ai.scorer import Score, Target
+from inspect_ai.solver import TaskState
 
 from tests.reports.golden_files import check_golden
 from tests.samer.stubs import DIMENSIONS, Opening, StubEngine, raw
@@ -32,6 +35,7 @@ from urs_inspect.samer._judgement import (
 )
 from urs_inspect.samer._pair_judge import PairJudge, SamerPair, reward_judge, samer_judge
 from urs_inspect.samer._reward import Description
+from urs_inspect.samer._scorer import samer_outcome
 from urs_inspect.samer._viewer import samer_scorer, samer_viewer, with_samer
 from urs_inspect.solvers._local_judges import LocalFailure
 from urs_inspect.tasks._viewer import intent_viewer, sample_list
@@ -300,3 +304,55 @@ def test_the_scorer_of_urs_has_its_headline(
         "metric": "overall",
     }
     assert len(made.scorers) == 2 and made.beside is with_samer
+
+
+# --- what the viewer's columns hold ---
+
+
+@pytest.mark.parametrize(
+    ("facts", "columns"),
+    [
+        (
+            {"outcome": "scored", "overall": 0.616, "weights": {"Depth": 0.7, "Style": 0.3}},
+            {
+                "evaluation": "scored",
+                "percent": 62,
+                "first": "Depth",
+                "second": "Style",
+                "third": "",
+            },
+        ),
+        (
+            {"outcome": "no_response", "overall": 0.0},
+            {"evaluation": "no_response", "percent": 0, "first": "", "second": "", "third": ""},
+        ),
+        (
+            {
+                "outcome": "scored",
+                "overall": 1.0,
+                "weights": {"D": 0.4, "B": 0.3, "A": 0.2, "C": 0.1},
+            },
+            {"evaluation": "scored", "percent": 100, "first": "D", "second": "B", "third": "A"},
+        ),
+        ({"outcome": "unscored_timeout"}, {"evaluation": "unscored_timeout", "percent": None}),
+        ({}, {"evaluation": "unknown", "percent": None}),
+    ],
+)
+def test_columns_repeat_how_an_evaluation_ended(
+    facts: dict[str, Any], columns: dict[str, Any]
+) -> None:
+    state = TaskState(
+        model=ModelName("none/none"),
+        sample_id="s",
+        epoch=1,
+        input="Why?",
+        messages=[],
+        metadata={"intent_group": "Leisure", "intent": "leisure", "language": "zh"},
+        scores={"samer": Score(value=0.5, metadata=facts, reason="no_response")},
+    )
+    found = asyncio.run(samer_outcome()(state, Target("")))
+    assert found is not None and found.reason == "no_response"
+    value: Any = found.value
+    for name, expected in columns.items():
+        assert math.isnan(value[name]) if expected is None else value[name] == expected
+    assert value["language"] == "zh"
