@@ -48,9 +48,11 @@ from urs_inspect.samer._evaluation import (
     raw_outputs,
 )
 from urs_inspect.samer._export import Export
+from urs_inspect.samer._pairs import PairLabels
 from urs_inspect.samer._report import ScenarioWeights
 from urs_inspect.samer._reward import Description, load_description, unsupported_head
 from urs_inspect.samer._scoring_commands import _print_weights, print_export
+from urs_inspect.samer._training_commands import _held_out_shares
 from urs_inspect.samer._vectors import Accuracy, PairVectors, predict_pairs
 from urs_inspect.samer._weights import TensorEntry, WeightFiles, shortened_list
 
@@ -651,3 +653,33 @@ def test_a_fingerprint_is_of_every_file_that_engines_read(tmp_path: Path) -> Non
     (tmp_path / "tokenizer.json").unlink()
     (tmp_path / "other.json").rename(tmp_path / "tokenizer.json")
     assert fingerprint(tmp_path) not in seen  # equal contents under another name
+
+
+# --- shares of held-out pairs ---
+
+
+@pytest.mark.parametrize("weights_at", ["query", "response"])
+def test_shares_of_held_out_pairs_with_trained_and_with_equal_weights(weights_at: Any) -> None:
+    made = heads()
+    source = np.random.default_rng(3)
+    number = 300
+    table = source.normal(size=(3 * number, 8)).astype(np.float32) * 3
+    places = np.arange(number, 3 * number).reshape(-1, 2)
+    pairs = PairVectors(table, np.arange(number), places)
+    overall = source.choice([1, -1, 0, 2], number).astype(np.int8)
+    labels = PairLabels(overall, np.full((number, 4), 2, np.int8))
+    right: dict[str, list[bool]] = {"overall": [], "overall_with_equal_weights": []}
+    for row in range(number):
+        if abs(overall[row]) != 1:
+            continue
+        sides = []
+        for place in places[row]:
+            [outputs] = raw_outputs(made, table[[row]], table[[place]], weights_at)
+            sides.append(evaluate(outputs))
+        one, other = sides
+        right["overall"].append((one.overall > other.overall) == (overall[row] == 1))
+        means = [side.scores[side.selected].mean() for side in sides]
+        right["overall_with_equal_weights"].append((means[0] > means[1]) == (overall[row] == 1))
+    expected = {name: float(np.mean(hits)) for name, hits in right.items()}
+    assert expected["overall"] != expected["overall_with_equal_weights"]
+    assert _held_out_shares(made, pairs, labels, weights_at) == pytest.approx(expected)
