@@ -128,6 +128,11 @@ def test_a_refusal_is_none_of_the_judge_s_words(monkeypatch: pytest.MonkeyPatch)
     )
 
 
+def test_a_reply_without_choices_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    reply = asked(Server({**openai("", "stop"), "choices": []}), "openai", monkeypatch)
+    assert (reply.text, reply.stop_reason) == ("", "unknown") and reply.error
+
+
 def test_a_case_too_long_for_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     error = {
         "error": {

@@ -265,3 +265,75 @@ def test_every_source_of_the_paper_is_there():
     assert len(SOURCES) == 8
     with pytest.raises(InputError, match="source 'hhh'; allowed: helpsteer2, ultrafeedback"):
         [*map_records("hhh", [])]
+
+
+def rated(prompt: str, *ratings: object) -> list[dict[str, Any]]:
+    """HelpSteer2's ratings of answers A1, A2 and so on to one prompt."""
+    return [
+        {"prompt": prompt, "response": f"A{place}", "helpfulness": rating}
+        for place, rating in enumerate(ratings, start=1)
+    ]
+
+
+def test_ratings_of_one_prompt_are_paired_two_and_two() -> None:
+    skipped: list[Skipped] = []
+    preference = {**HELPSTEER, "prompt": "R", "preference_strength": 1}
+    records = [*rated("Q", 1, 3, 4, 2, 0), preference, *rated("S", 2, "2"), *rated("Q", 0, 4)]
+    found = list(map_records("helpsteer2", records, skipped))
+    told = [
+        (pair.prompt, pair.response_a, pair.response_b, pair.winner)
+        for pair in found
+        if isinstance(pair, TrainingPair)
+    ]
+    assert told == [
+        ("Q", "A1", "A2", "b"),
+        ("Q", "A3", "A4", "a"),
+        ("R", "A1", "A2", "b"),
+        ("S", "A1", "A2", "tie"),
+    ]
+    # The fifth rating stands alone, and the last two are the first texts once more.
+    assert [one.place for one in skipped] == [5, 9]
+    assert tells(skipped[1].reason, "earlier")
+
+
+def test_a_pair_has_an_id_of_its_source_and_texts() -> None:
+    [one], [other] = ([*map_records("shp2", [{**SHP, "labels": label}])] for label in (0, 1))
+    assert one.id == other.id and one.id.startswith("shp2_") and len(one.id) == len("shp2_") + 16
+    [third] = map_records("shp2", [{**SHP, "human_ref_B": "A3", "labels": 0}])
+    assert third.id != one.id
+
+
+def test_a_second_response_is_on_either_side_by_the_texts_alone() -> None:
+    pairs = [
+        second_response(Unpaired(f"x{n}", f"Q{n}", "given", "lmsys_chat"), "new")
+        for n in range(200)
+    ]
+    assert 70 <= sum(pair.response_a == "given" for pair in pairs) <= 130
+    assert all({pair.response_a, pair.response_b} == {"given", "new"} for pair in pairs)
+    assert all(pair.prompt == f"Q{n}" and pair.id == f"x{n}" for n, pair in enumerate(pairs))
+    again = second_response(Unpaired("other", "Q0", "given", "s"), "new")
+    assert (again.response_a, again.response_b) == (pairs[0].response_a, pairs[0].response_b)
+
+
+@pytest.mark.parametrize(
+    ("record", "read"),
+    [
+        ({**ARENA_55K, "response_b": '["A2"]'}, "A2"),
+        ({**ARENA_55K, "response_b": "A2"}, "A2"),
+        ({**ARENA_55K, "response_b": '"A2"'}, "A2"),
+        ({**ARENA_55K, "response_b": ["[A2]"]}, "[A2]"),
+    ],
+)
+def test_one_text_of_a_list_in_any_writing(record: dict[str, Any], read: str) -> None:
+    [pair] = map_records("chatbot_arena", [{**record, **NO_VOTE, "winner_tie": 1}])
+    assert isinstance(pair, TrainingPair) and pair.response_b == read
+
+
+@pytest.mark.parametrize(("value", "told"), [("[null]", "blank"), ('["A", "B"]', "more than one")])
+def test_lists_without_one_text_are_left_out(value: str, told: str) -> None:
+    skipped: list[Skipped] = []
+    record = {**ARENA_55K, **NO_VOTE, "winner_tie": 1, "response_a": value}
+    assert [*map_records("chatbot_arena", [record], skipped)] == []
+    assert told in skipped[0].reason and "response_a" in skipped[0].reason
+    with pytest.raises(InputError, match="response_a"):
+        [*map_records("chatbot_arena", [{**record, "response_a": "[]"}])]

@@ -1,11 +1,12 @@
 """Tests of `urs_inspect.studies._addition_report`."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai.log import EvalConfig
+from inspect_ai.log import EvalConfig, EvalError
 from inspect_ai.model import GenerateConfig
 
 from tests.reports.golden_files import check_golden
@@ -161,3 +162,110 @@ def test_the_report_to_read(tmp_path: Path) -> None:
         tmp_path / "b.eval", samples, model="urs_simulation/b|c", config=EvalConfig(epochs=2)
     )
     check_golden("addition", report(tmp_path).markdown())
+
+
+def test_a_later_run_replaces_only_one_that_was_asked_the_same(tmp_path: Path) -> None:
+    later = "2026-02-01T00:00:00+00:00"
+    write_addition(tmp_path / "en.eval", {2: "+-"})
+    write_addition(tmp_path / "zh.eval", chains(2, "++", language="zh"), created=later)
+    write_addition(tmp_path / "version.eval", {2: "--"}, task_version="9-A", created=later)
+    made = report(tmp_path)
+    assert sorted(made.tables()["addition"]["accuracy"]) == [0.0, 0.5, 1.0]
+    assert made.facts["skipped"] == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "tables"),
+    [
+        ({"task_version": "2-A"}, {"task_version": "2-B"}, 1),  # the letter is of arguments
+        ({"task_version": "2-A"}, {"task_version": "3-A"}, 2),
+        ({}, {"metadata": {"prompt_version": "addition 1", "prompt_sha256": "d" * 64}}, 2),
+    ],
+)
+def test_who_was_asked_the_same_is_in_one_table(
+    tmp_path: Path, first: dict[str, Any], second: dict[str, Any], tables: int
+) -> None:
+    write_addition(tmp_path / "1.eval", {2: "+-"}, model="p/1", **first)
+    write_addition(tmp_path / "2.eval", {2: "+-"}, model="p/2", **second)
+    assert report(tmp_path).tables()["addition"]["table"].nunique() == tables
+
+
+def test_chains_of_other_sums_have_another_table(tmp_path: Path) -> None:
+    other = chains(2, "++")
+    other[0].target = "7"
+    write_addition(tmp_path / "1.eval", {2: "++"}, model="p/1")
+    write_addition(tmp_path / "2.eval", other, model="p/2")
+    assert report(tmp_path).tables()["addition"]["table"].nunique() == 2
+
+
+def test_models_are_ranked_by_the_longest_then_by_accuracy_then_by_name(tmp_path: Path) -> None:
+    signs: dict[str, Mapping[int, str]] = {
+        "unbroken": {2: "++", 3: "++", 4: "--", 5: "--"},
+        "longest": {2: "--", 3: "--", 4: "++", 5: "--"},
+        "accurate": {2: "--", 3: "++", 4: "++", 5: "--"},
+        "again": {2: "++", 3: "--", 4: "++", 5: "--"},
+        "nothing": {2: "--", 3: "--", 4: "--", 5: "+-"},
+    }
+    for name, given in signs.items():
+        write_addition(tmp_path / f"{name}.eval", given, model=f"p/{name}")
+    ranked = report(tmp_path).tables()["addition"]
+    assert list(ranked["model"]) == [
+        "p/accurate",
+        "p/again",
+        "p/longest",
+        "p/unbroken",
+        "p/nothing",
+    ]
+    assert list(ranked["longest"]) == [4, 4, 4, 3, 0]
+    assert list(ranked["unbroken"]) == [0, 2, 0, 3, 0]
+
+
+def test_one_simulated_model_makes_the_report_one_of_a_simulation(tmp_path: Path) -> None:
+    write_addition(tmp_path / "1.eval", {2: "++"}, model="p/1")
+    assert not report(tmp_path).facts["simulated"]
+    write_addition(tmp_path / "2.eval", {2: "++"}, model="urs_simulation/2")
+    assert report(tmp_path).facts["simulated"]
+
+
+def test_the_report_of_all_that_is_special(tmp_path: Path) -> None:
+    # Max L is 7, but unbroken only 2; 3 and 4 have the same share, as has 7, behind a gap.
+    lengths = {2: "+++++", 3: "+++--", 4: "+++--", 7: "++++-"}
+    uneven = [one for pair in lengths.items() for one in chains(*pair)]
+    broken, unjudged = chains(12, "++")
+    broken.error = EvalError(message="boom", traceback="", traceback_ansi="")
+    unjudged.scores = {}
+    write_addition(tmp_path / "1.eval", [*uneven, broken, unjudged], model="p/uneven")
+    ends = {2: "+??00", 3: "++!!!", 4: "-----", 7: "+++++", 12: "++"}
+    write_addition(tmp_path / "2.eval", ends, model="p/ends")
+    # Two tables of one model each: the one with more chains is first, whatever its name.
+    write_addition(tmp_path / "3.eval", {12: "+-"}, model="p/a")
+    mixed = [*chains(2, "+", language="zh"), *chains(3, "+-+")]
+    write_addition(tmp_path / "4.eval", mixed, model="p/z", config=EvalConfig(epochs=None))
+    made = report_addition([str(tmp_path)], command="cmd")
+    check_golden("addition_special", made.markdown())
+    table = made.tables()["addition"].set_index("model")
+    assert list(table["unscored"]) == [3, 2, 0, 0]
+    assert list(table["epochs"]) == [1, 1, 1, 1]
+    assert [block["table"] for block in made.facts["blocks"]] == [1, 2, 3]
+    assert [block["logs"] for block in made.facts["blocks"]] == [
+        ["1.eval", "2.eval"],
+        ["4.eval"],
+        ["3.eval"],
+    ]
+
+
+def test_the_table_of_most_models_comes_first_and_then_that_of_most_chains(tmp_path: Path) -> None:
+    for name, signs in (
+        ("few", {2: "+"}),
+        ("many", {2: "+++"}),
+        ("x", {2: "++"}),
+        ("y", {2: "++"}),
+    ):
+        write_addition(tmp_path / f"{name}.eval", signs, model=f"p/{name}")
+    table = report(tmp_path).tables()["addition"]
+    assert list(zip(table["table"], table["model"], strict=True)) == [
+        (1, "p/x"),
+        (1, "p/y"),
+        (2, "p/many"),
+        (3, "p/few"),
+    ]

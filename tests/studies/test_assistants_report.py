@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inspect_ai.log import EvalError
+from inspect_ai.log import EvalError, EvalSample, read_eval_log
+from inspect_ai.model import GenerateConfig
 
 from tests.reports.golden_files import check_golden
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
@@ -28,6 +29,7 @@ from urs_inspect._util import InputError
 from urs_inspect.logs._naming import model_names
 from urs_inspect.reports.words._comparison import reasons_apart
 from urs_inspect.stats._bootstrap import Resampling
+from urs_inspect.studies._assistants import BECAUSE
 from urs_inspect.studies._assistants_report import (
     CHOSEN,
     FACTUAL,
@@ -36,6 +38,7 @@ from urs_inspect.studies._assistants_report import (
     compare_assistants,
     read_assistants,
     report_assistants,
+    service_of,
     without,
 )
 
@@ -338,3 +341,208 @@ def test_the_report_to_read(tmp_path: Path) -> None:
         "apart",
     ]
     assert made.as_dict()["comparisons"][0]["common"] == 7
+
+
+def described(folder: Path, assistant: dict[str, Any] | None, **spec: Any) -> tuple[str, Any]:
+    """Name and settings of who answered in a log."""
+    file = write_assistant(folder / "one.eval", {"a": 1.0}, assistant, **spec)
+    return service_of(read_eval_log(file, header_only=True))
+
+
+ROLES = {"translator": ["p/t"], "other": ["p/o"], "grader": [JUDGE]}
+
+
+@pytest.mark.parametrize(
+    ("assistant", "name", "facts"),
+    [
+        (None, "p/model", {"temperature": "0.5"}),
+        (SEARCH, "search (folder:pages)", {"given": "folder:a/pages"}),
+        (
+            RAG,
+            "p/model, rag (folder:pages)",
+            {"temperature": "0.5", "given": "folder:a/pages", "pages": "5"},
+        ),
+        (
+            {**RAG, "pages": 3},
+            "p/model, rag (folder:pages)",
+            {"temperature": "0.5", "given": "folder:a/pages", "pages": "3"},
+        ),
+        (
+            {"kind": "search", "search": "web_search:exa"},
+            "search (web_search:exa)",
+            {"given": "web_search:exa"},
+        ),
+        ({"kind": "translator", "translator": "model"}, "translator (p/t)", {"given": "model"}),
+        (
+            {"kind": "translator", "translator": "model:other"},
+            "translator (p/o)",
+            {"given": "model:other"},
+        ),
+        (
+            {"kind": "translator", "translator": "model:gone"},
+            "translator (model:gone)",
+            {"given": "model:gone"},
+        ),
+        ({"kind": "translator", "translator": "own"}, "translator (own)", {"given": "own"}),
+    ],
+)
+def test_a_service_has_a_name_and_what_distinguishes_it(
+    tmp_path: Path, assistant: dict[str, Any] | None, name: str, facts: dict[str, str]
+) -> None:
+    spec = {"roles": ROLES, "model_generate_config": GenerateConfig(temperature=0.5)}
+    assert described(tmp_path, assistant, **spec) == (name, facts)
+
+
+def test_services_that_differ_in_folder_or_pages_replace_nothing(tmp_path: Path) -> None:
+    other: dict[str, Any] = {**SEARCH, "search": "folder:b/pages"}
+    fewer: dict[str, Any] = {**RAG, "pages": 3}
+    for place, own in enumerate((SEARCH, other, RAG, fewer)):
+        write_assistant(tmp_path / f"{place}.eval", {"a": 1.0 + place}, own)
+    found = read(tmp_path)
+    assert found["model"].nunique() == 4 and sorted(found["final"]) == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_runs_over_other_kinds_of_cases_replace_nothing(tmp_path: Path) -> None:
+    later = "2026-02-01T00:00:00+00:00"
+    write_assistant(tmp_path / "ids.eval", {"a": 1.0}, cases="ids")
+    write_assistant(tmp_path / "factual.eval", {"a": 2.0}, created=later)
+    assert sorted(read(tmp_path)["cases"]) == [FACTUAL, CHOSEN]
+
+
+def test_a_log_without_the_search_engine_is_left_out(tmp_path: Path) -> None:
+    write_assistant(tmp_path / "good.eval", {"a": 5.0})
+    write_assistant(tmp_path / "old.eval", {"a": 5.0}, {"kind": "search"})
+    skipped: list[str] = []
+    found, _ = read_assistants([str(tmp_path)], skipped)
+    assert set(found["model"]) == {"p/model"}
+    [sentence] = skipped
+    assert "old.eval" in sentence
+
+
+@pytest.mark.parametrize(
+    ("model", "judge", "grader", "simulated"),
+    [
+        ("p/model", JUDGE, JUDGE, False),
+        ("urs_simulation/model", JUDGE, JUDGE, True),
+        ("p/model", JUDGE, "urs_simulation/judge", True),
+        ("p/model", "urs_simulation/judge", JUDGE, True),  # judged by another one later
+    ],
+)
+def test_simulations_are_noticed(
+    tmp_path: Path, model: str, judge: str, grader: str, simulated: bool
+) -> None:
+    write_assistant(
+        tmp_path / "a.eval", {"a": 5.0}, model=model, judge=judge, roles={"grader": [grader]}
+    )
+    assert read_assistants([str(tmp_path)], [])[1] is simulated
+
+
+def failing(name: str, reason: str) -> EvalSample:
+    """A sample whose search failed for a reason."""
+    made = sample(name, BROKEN)
+    made.metadata[BECAUSE] = reason
+    return made
+
+
+def test_the_commonest_reason_is_reported_where_nothing_has_a_score(tmp_path: Path) -> None:
+    write_assistant(tmp_path / "good.eval", {"a": 5.0})
+    reasons = ("no key", "timeout", "timeout", NOTHING)
+    samples = [failing(f"q{n}", reason) for n, reason in enumerate(reasons[:3])]
+    samples.append(sample("q3", NOTHING))
+    write_judged(
+        tmp_path / "none.eval", *samples, model="p/none", task_args={"assistant": SEARCH}, **OF_TASK
+    )
+    skipped: list[str] = []
+    read_assistants([str(tmp_path)], skipped)
+    [sentence] = skipped
+    assert tells(sentence, "none.eval ... 4 answers ... failed 3, found nothing 1")
+    assert "timeout" in sentence and "no key" not in sentence
+
+
+def test_a_pair_has_the_p_value_of_its_test_and_that_after_holm(tmp_path: Path) -> None:
+    names = [f"q{n}" for n in range(12)]
+    for model, top in (("p/a", 8.0), ("p/b", 7.5), ("p/c", 3.0)):
+        scores = {name: top - (n * len(model + str(top))) % 3 / 2 for n, name in enumerate(names)}
+        scores["q0"] = 5.0
+        write_assistant(tmp_path / f"{model[-1]}.eval", scores, model=model)
+    found = only(tmp_path)
+    ps = sorted(pair.p for pair in found.pairs)
+    # Holm's correction, step by step.
+    holm: list[float] = []
+    for place, p in enumerate(ps):
+        holm.append(min(1.0, max([(len(ps) - place) * p, *holm[-1:]])))
+    assert sorted(pair.p_holm for pair in found.pairs) == pytest.approx(holm)
+    gaps = report_assistants([str(tmp_path)], rounds=200).tables()["assistants_differences"]
+    for column in ("p", "p_holm"):
+        assert list(gaps[column]) == [getattr(pair, column) for pair in found.pairs]
+    assert list(gaps["apart"]) == [pair.significant for pair in found.pairs]
+
+
+def test_the_report_of_all_that_is_special(tmp_path: Path) -> None:
+    names = [f"q{n}" for n in range(8)]
+    references = {"references": {"name": "mine.jsonl", "sha256": "d" * 64}}
+    ids = {"cases": "ids"}
+
+    def write(name: str, answers: dict[str, Any], own: Any = None, **others: Any) -> None:
+        made = [
+            one if isinstance(one, EvalSample) else sample(question, one)
+            for question, one in answers.items()
+        ]
+        spec: dict[str, Any] = {**OF_TASK, **others}
+        write_judged(
+            tmp_path / f"{name}.eval", *made, task_args={"assistant": own or "model"}, **spec
+        )
+
+    def self_judged(name: str, final: float) -> EvalSample:
+        return answered(name, judgement(final, self_judged=True), metadata={"intent": "factual_qa"})
+
+    write("good", {name: 9.0 - n % 2 for n, name in enumerate(names)}, model="p/good")
+    few = {name: self_judged(name, 7.0 + n % 3) for n, name in enumerate(names[:7])}
+    refused = sample("q7", REFUSED)
+    assert refused.scores is not None
+    refused.scores["intent_judge"].metadata = {
+        **(refused.scores["intent_judge"].metadata or {}),
+        "self_judged": True,  # but without a score
+    }
+    few["q7"] = refused
+    few["own"] = sample("own", EMPTY)
+    write("few", few, model="p/few")
+    by_search: dict[str, Any] = {name: 2.0 + n % 2 for n, name in enumerate(names)}
+    by_search |= {"q0": NOTHING, "q1": failing("q1", "no key")}
+    by_search |= {name: failing(name, "timeout") for name in ("q2", "q3")}
+    write("search", by_search, SEARCH, model="none/none")
+    write("rag", dict.fromkeys(names, 6.0), RAG, model="p/good")
+    # Cases of other references, and one service alone that judged none of its own.
+    write("ids1", {"a": 5.0, "b": 6.0, "c": 4.0}, model="p/good", metadata={**ids, **references})
+    write("ids2", {"a": 4.0, "b": self_judged("b", 6.0)}, model="p/few", metadata=ids)
+    write("ids3", {"a": 1.0}, model="p/last", metadata=ids)
+    made = report_assistants([str(tmp_path)], rounds=200, level=0.9, seed=3, command="cmd")
+    check_golden("assistants_special", made.markdown())
+    facts = made.as_dict()
+    assert [one["common_without"] for one in facts["comparisons"]] == [7, None, None]
+    assert facts["comparisons"][0]["without"] == ["search (folder:pages)"]
+    assert facts["comparisons"][0]["self_judged"]["p/few"] == 7
+    assert (facts["level"], facts["rounds"], facts["seed"], facts["command"]) == (
+        0.9,
+        200,
+        3,
+        "cmd",
+    )
+    table = made.tables()["assistants"].set_index(["cases", "service"])
+    row: Any = table.loc[(FACTUAL, "search (folder:pages)")]
+    assert row["because"] == "timeout"
+    assert row["became"] == "scored 4, search or translation failed 3, found nothing 1"
+
+
+def test_the_best_can_be_the_one_to_leave_out(tmp_path: Path) -> None:
+    write_assistant(tmp_path / "1.eval", {"a": 5.0, "b": 4.0, "c": 1.0}, model="p/1")
+    write_assistant(tmp_path / "2.eval", {"a": 5.0, "b": 4.0, "c": 2.0}, model="p/2")
+    write_assistant(tmp_path / "s.eval", {"a": NOTHING, "b": NOTHING, "c": 9.0}, SEARCH)
+    found = only(tmp_path)
+    assert list(found.services["service"]) == ["search (folder:pages)", "p/2", "p/1"]
+    assert found.without == ("search (folder:pages)", 3)
+
+
+def test_empty_answers_alone_have_no_judge(tmp_path: Path) -> None:
+    write_assistant(tmp_path / "1.eval", {"a": EMPTY, "b": EMPTY})
+    assert tells(report_assistants([str(tmp_path)], rounds=50).markdown(), "Judge: none.")

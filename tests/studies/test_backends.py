@@ -202,3 +202,61 @@ def test_eight_cases_as_in_the_paper(data_dir: Path) -> None:
     assert len(found) == 8  # URS paper, Table 15
     for case in found:
         assert 0 < len(read_request(case.question).text) < len(case.question.strip())
+
+
+@pytest.mark.parametrize(
+    ("request_", "text", "language"),
+    [
+        ("Please translate the sky into German", "the sky", "German"),
+        ("Translate to Japanese:\nHello\nworld", "Hello\nworld", "Japanese"),
+        ("Hello world\nPlease translate this to Korean.", "Hello world", "Korean"),
+        ("翻译成法语：你好", "你好", "French"),
+        ("请把这段话译成繁体中文：你好", "你好", "Traditional Chinese"),
+        ("翻译成西班牙语：你好", "你好", "Spanish"),
+        ("Translate from Chinese to Russian: 你好", "你好", "Russian"),
+        ("translate: 天空", "天空", "English"),
+        ("Translate this:", "Translate this:", "Chinese"),
+        ("翻译 abc 你好", "翻译 abc 你好", "English"),  # more Han characters than letters
+        ("翻译 abcde 你好", "翻译 abcde 你好", "Chinese"),
+    ],
+)
+def test_the_language_that_an_order_names_or_the_other_one(
+    request_: str, text: str, language: str
+) -> None:
+    found = read_request(request_)
+    assert (found.text, found.language) == (text, language)
+
+
+def test_a_glossary_prefers_the_translation_of_the_language(tmp_path: Path) -> None:
+    file = tmp_path / "g.jsonl"
+    rows = [
+        {"text": "day", "translation": "Tag", "language": "German"},
+        {"text": "day", "translation": "any"},
+        {"text": "night", "translation": "Nacht", "language": "German"},
+    ]
+    file.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    glossary = GlossaryTranslator(str(file))
+    assert asyncio.run(glossary.translate("day", "GERMAN")) == "Tag"
+    assert asyncio.run(glossary.translate("day", "French")) == "any"
+    with pytest.raises(AssistantError) as caught:
+        asyncio.run(glossary.translate("night", "French"))
+    assert "French" in str(caught.value) and "night" in str(caught.value)
+    assert "3" in glossary.name
+
+
+def test_pages_of_equal_score_come_in_the_order_of_their_names(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.md", "c.HTM"):
+        (tmp_path / name).write_text("snow is white", encoding="utf-8")
+    (tmp_path / "other.txt").write_text("nothing of that", encoding="utf-8")
+    engine = FolderSearch(str(tmp_path))
+    assert "4" in engine.name
+    found = asyncio.run(engine.search("SNOW", 2))
+    assert [page.url for page in found] == ["a.md", "b.txt"]
+    assert [page.title for page in found] == ["a", "b"]
+
+
+def test_a_title_counts_as_words_of_its_page(tmp_path: Path) -> None:
+    (tmp_path / "zebra.txt").write_text("an animal", encoding="utf-8")
+    (tmp_path / "lion.txt").write_text("an animal", encoding="utf-8")
+    [page] = search(tmp_path, "zebra")
+    assert page.url == "zebra.txt"

@@ -39,6 +39,10 @@ def test_by_hand() -> None:
     assert found("abcdefghij", "abcdefghik", near=0.78) == {}
 
 
+def test_all_shingles_in_common_are_not_the_same_text() -> None:
+    assert found("abcabcabc", "abcabcabcabc") == {1: Duplicate(0, 1.0, False)}
+
+
 def test_other_numbers_make_another_question() -> None:
     long = (
         "please list all the prime numbers that are smaller than {} and explain how you found them,"
@@ -61,6 +65,7 @@ def test_the_users_own_question_is_named() -> None:
     assert found(*texts, users=["p1", "p2", "p2"])[2].of == 1
     assert found(*texts, users=["p2", "p1", "p2"])[2].of == 0
     assert found(*texts, users=["", "p1", ""])[2].of == 0
+    assert found(*texts, users=["p1", "", ""])[2].of == 0  # who is not known is nobody's user
 
 
 @given(

@@ -92,6 +92,34 @@ def test_masking_joins_what_overlaps() -> None:
     text = "abcdefghij"
     assert mask(text, [Finding(1, 4, "x"), Finding(3, 6, "y"), Finding(8, 9, "z")]) == "a[x]gh[z]j"
     assert mask(text, []) == text
+    # What lies within another one, beside it, or begins where it does.
+    assert mask(text, [Finding(1, 8, "x"), Finding(3, 5, "y")]) == "a[x]ij"
+    assert mask(text, [Finding(1, 4, "x"), Finding(4, 6, "y")]) == "a[x][y]ghij"
+    assert mask(text, [Finding(1, 6, "y"), Finding(1, 4, "x")]) == "a[x]ghij"
+
+
+@pytest.mark.parametrize(
+    ("text", "country", "found"),
+    [
+        ("call 020 7946 0958", "", ("telephone number",)),  # of London
+        ("call (212) 555-2368", "", ("telephone number",)),
+        ("call 2125552368", "", ()),  # ten digits in a row are mostly a number
+        ("call +12125552368", "", ("telephone number",)),
+        ("拨打13812345678", "", ("telephone number",)),
+        ("call 13812345678", "CN", ("telephone number",)),
+        ("call 020 7946 0958", "XX", ("telephone number",)),
+        ("call 030 901820", " de ", ("telephone number",)),
+        ("身份证 11010519491231002x 怎么查", "", ("identity number",)),
+        ("身份证 110105194912310021 怎么查", "", ()),
+        ("card 4111111111111111", "", ("card number",)),
+        ("card 4111111111111112", "", ()),  # a wrong check digit
+        ("card 4444444444444444", "", ()),
+        ("card 1234567812345670", "", ()),  # no card begins with 1
+    ],
+)
+def test_numbers_of_people_and_of_nobody(text: str, country: str, found: tuple[str, ...]) -> None:
+    language = "zh" if any("\u4e00" <= char <= "\u9fff" for char in text) else "en"
+    assert kinds(find_personal(text, language, country)) == found
 
 
 @given(st.text(max_size=80))

@@ -288,3 +288,66 @@ def test_long_texts_take_no_long() -> None:
     )
     for text in piles:
         read_transcript(text)
+
+
+@pytest.mark.parametrize(
+    ("message", "role", "text"),
+    [
+        ({"role": "user", "content": " Why? "}, "user", "Why?"),
+        ({"from": "human", "value": "Why?"}, "user", "Why?"),
+        ({"author": {"role": "user"}, "content": {"parts": ["Why", "not?"]}}, "user", "Why\nnot?"),
+        ({"speaker": "Assistant", "text": "So."}, "assistant", "So."),
+        ({"sender": "system", "message": "Be brief."}, "other", "Be brief."),
+        ({"role": None, "from": "gpt", "content": None, "text": "So."}, "assistant", "So."),
+        ({"role": "user", "content": [{"text": "a"}, {"image": 1}, "b"]}, "user", "a\nb"),
+    ],
+)
+def test_messages_in_the_forms_of_several_exports(
+    message: dict[str, object], role: str, text: str
+) -> None:
+    for value in ([message], {"messages": [message]}, {"conversations": [message]}):
+        assert read_transcript(value) == (Turn(role, text),)  # type: ignore[arg-type]
+    assert read_transcript(json.dumps([message])) == (Turn(role, text),)  # type: ignore[arg-type]
+
+
+def test_a_text_that_is_there_but_empty_hides_no_other_and_makes_no_turn() -> None:
+    empty = {"role": "user", "content": "", "text": "Why?"}
+    assert read_transcript([empty, {"role": "user", "content": "Who?"}]) == (Turn("user", "Who?"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": 1, "b": [2]}', "[1, 2, 3]", '[{"name": "x", "age": 3}]', '{"messages": []}', "["],
+)
+def test_a_question_may_be_json_itself(text: str) -> None:
+    assert read_transcript(text) == (Turn("user", text),)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("a b c d 天", "zh"),  # just a fifth of the units are Han
+        ("a b c d e 天", "en"),
+        ("天 a b c d e f g", "zh"),  # the first letter decides
+        ("1. 天 a b c d e f g", "zh"),
+        ("a где", ""),
+        ("what does где это находится mean", ""),
+        ("你" * 29 + "の", ""),
+        ("你" * 30 + "の", "zh"),  # beyond the first letters kana may be quoted
+        ("ab・cd", "en"),
+    ],
+)
+def test_shares_of_scripts_at_their_limits(text: str, language: str) -> None:
+    assert detect_language(text) == language
+
+
+def test_links_beside_words_are_a_question() -> None:
+    assert problem_of("Is https://example.org safe?") == ""
+    assert "link" in problem_of(" https://example.org ")
+
+
+@pytest.mark.parametrize(
+    ("text", "valid"), [("a", False), ("ab", True), ("a1", True), ("a!", False)]
+)
+def test_a_question_has_two_letters_or_digits(text: str, valid: bool) -> None:
+    assert (problem_of(text) == "") is valid
