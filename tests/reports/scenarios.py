@@ -122,6 +122,12 @@ def too_few_questions() -> Leaderboard:
     return board(model("p/one", 8.0, questions=4), model("p/two", 4.0, questions=4))
 
 
+def few_questions_of_two_intents() -> Leaderboard:
+    """Enough questions of one intent, and too few of two others."""
+    kinds = ("factual_qa-en", "api-en", *["leisure-en"] * 6)
+    return board(model("p/good", 7.0, kinds), model("p/bad", 4.5, kinds))
+
+
 def many_models() -> Leaderboard:
     """More models than a sentence names."""
     made = [model(f"p/model-{place:02}", 8.0 - 0.3 * place) for place in range(7)]
@@ -379,7 +385,13 @@ def simulated() -> Leaderboard:
 
 def nothing_judged_by_a_model() -> Leaderboard:
     """No judge: all answers are empty."""
-    empty: dict[str, Any] = {"outcome": "no_response", "judges": "", "judge_finals": {}}
+    empty: dict[str, Any] = {
+        "outcome": "no_response",
+        "judges": "",
+        "judge_finals": {},
+        "cost": 0.01,
+        "judge_cost": NAN,
+    }
     return board(model("p/empty", 1.0, change=lambda number: {"final": 1.0}, **empty))
 
 
@@ -715,6 +727,7 @@ SCENARIOS: dict[str, Callable[[], Leaderboard]] = {
         a_tie,
         no_clear_best,
         too_few_questions,
+        few_questions_of_two_intents,
         many_models,
         leads_of_one_intent,
         languages_with_different_bests,
