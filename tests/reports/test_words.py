@@ -568,7 +568,7 @@ def _corrections() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "much skipped", {"skipped": {"score": 1, "column": 2, "row": 12}}
     means = found.means
     yield "unknown worth", {"means": means.assign(worth=[NAN, *means["worth"][1:]])}
-    yield "more would halve", {"means": means.assign(more=12.0)}
+    yield "more would halve", {"means": means.assign(more=pd.Series([12, 3, 4], dtype=object))}
     few = means.assign(rated=[24, 9, 10])
     yield "nine of one model", {"means": few}
     alone = means[:1]
