@@ -15,10 +15,10 @@ from tests.reports.golden_files import check_golden
 from tests.reports.scenarios import (
     SCENARIOS,
     a_clear_best_of_two,
+    board,
     checks_of_the_judge,
     estimate,
     model,
-    people_turn_the_order,
 )
 from urs_inspect.reports._texts import (
     Format,
@@ -42,11 +42,17 @@ from urs_inspect.reports.layout._tables import (
     plain,
 )
 from urs_inspect.reports.numbers._comparison import BestOfColumn, Comparison
+from urs_inspect.reports.numbers._conditions import Difference, OtherPrompts, OtherQuestions
 from urs_inspect.reports.numbers._corrected import CorrectedMeans, FromAll
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._lengths import LengthLead, LengthRegression
 from urs_inspect.reports.words._cards import _shortened, extreme_answers, model_cards, reason_of
-from urs_inspect.reports.words._comparison import best_sentence, missing_notes, unscored_text
+from urs_inspect.reports.words._comparison import (
+    best_sentence,
+    missing_notes,
+    reasons_apart,
+    unscored_text,
+)
 from urs_inspect.reports.words._corrected import (
     corrected_headline,
     corrected_screen_table,
@@ -61,7 +67,7 @@ from urs_inspect.reports.words._first_screen import (
     leaderboard_screen,
     more_cautions,
 )
-from urs_inspect.reports.words._leaderboard import noise_section
+from urs_inspect.reports.words._leaderboard import noise_section, report_leaderboard
 from urs_inspect.reports.words._lengths import (
     length_section,
     length_sentence,
@@ -76,12 +82,7 @@ KIND = ReportKind("words", 1, "words", "words")
 
 def cached(name: str) -> Ranking:
     """The ranking of a scenario, made once."""
-    if name not in _MADE:
-        _MADE[name] = SCENARIOS[name]().rankings[0]
-    return _MADE[name]
-
-
-_MADE: dict[str, Ranking] = {}
+    return SCENARIOS[name]().rankings[0]
 
 
 def page(cases: Mapping[str, Sequence[str]]) -> str:
@@ -649,7 +650,9 @@ def test_a_report_of_unlike_rated_answers_does_not_begin_with_corrected_means() 
     for weighted in (True, False):
         human = replace(found.human, weighted=weighted)
         _, ranking = corrected(from_all=far, human=human)
-        made = replace(people_turn_the_order(), rankings=(ranking,)) if weighted else None
+        made = (
+            replace(SCENARIOS["people_turn_the_order"](), rankings=(ranking,)) if weighted else None
+        )
         assert (len(claims(ranking)) == 2) is weighted
         screen = leaderboard_screen(
             made or Leaderboard((ranking,), (), (), a_clear_best_of_two().resampling, "")
@@ -767,3 +770,68 @@ def test_a_reason_is_cut_after_two_hundred_characters(size: int) -> None:
     reason = reason_of("x" * size)
     assert (reason == "x" * size) is (size <= 200)
     assert reason.endswith("…") is (size > 200)
+
+
+# --- why models are apart ---
+
+
+def test_why_models_are_not_ranked_with_the_first_ones() -> None:
+    named = {
+        "task": Difference("task", "urs_inspect/urs_assistants", "urs_inspect/urs"),
+        "version": Difference("version", "2-A", "1-A"),
+        "data": Difference("content", "e (sha256 bbbbbbbb)", "d (sha256 aaaaaaaa)"),
+        "rubric": Difference("rubric", "urs 2", "urs 1"),
+        "unknown rubric": Difference("rubric", "", "urs 1"),
+        "unknown first rubric": Difference("rubric", "urs 2", ""),
+        "judges": Difference("panel", "p/other, p/more", "p/judge"),
+        "no judge": Difference("panel", "", "p/judge"),
+        "references": Difference("references", "p/model", ""),
+        "references of the data": Difference("references", "", "p/model"),
+        "prompts": OtherPrompts(3),
+        "no common question": OtherQuestions(0, 24, 96, "p/more"),
+        "one first question": OtherQuestions(0, 1, 96, "p/more"),
+        "fewer than half": OtherQuestions(11, 24, 96, "p/more"),
+        "half": OtherQuestions(12, 24, 1096, "p/more"),
+    }
+    lines = [f"- {name}: {' '.join(reasons_apart([reason]))}" for name, reason in named.items()]
+    check_golden("reasons_apart", "\n".join(lines) + "\n")
+    assert reasons_apart([]) == []
+
+
+def test_which_models_judged_themselves() -> None:
+    base = cached("copies")
+    said = {}
+    for judges in (1, 2):
+        for shares in (
+            (0.0, 0.0, 0.0, 0.0),
+            (0.5, 0.0, 0.0, 0.0),
+            (1.0, 0.0, 0.1, 0.0),
+            (1.0,) * 4,
+        ):
+            models = base.models.assign(self_judged=list(shares))
+            conditions = replace(base.conditions, judges=("p/a", "p/b")[:judges])
+            ranking = replace(base, models=models, conditions=conditions, answers=base.answers[:0])
+            said[f"{judges} judges, shares {shares}"] = more_cautions(ranking)
+    check_golden("self_judged_in_words", page(said))
+
+
+def test_an_intent_without_a_common_question_has_no_best_model() -> None:
+    lost = [place for place in range(24) if place % 3 == 0]
+    made = board(
+        model("p/a", 7.0),
+        model("p/b", 5.0, change=lambda place: {"final": NAN} if place in lost else {}),
+    )
+    findings = leaderboard_screen(made).findings
+    assert any("Leisure: no question" in finding for finding in findings)
+
+
+def test_a_report_with_prices_of_all_says_the_sum_and_draws_them() -> None:
+    ranking = cached("prices_of_some")
+    known = ranking.models.assign(cost=[0.48, 0.0, 0.12], judge_cost=[0.5, 0.25, 0.25])
+    made = Leaderboard(
+        (replace(ranking, models=known),), (), (), a_clear_best_of_two().resampling, ""
+    )
+    assert "Cost: $1.60, judges included." in leaderboard_screen(made).basis
+    cost = [part for part in report_leaderboard(made).sections if part.title.startswith("Tokens")]
+    assert [len(part.figures) for part in cost] == [1]
+    assert "Not drawn" not in cost[0].figures[0].caption
