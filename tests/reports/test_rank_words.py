@@ -361,6 +361,7 @@ def test_sections_of_adjusted_ratings(name: str, made: Any) -> None:
         warned = "".join(f"\n- WARNING {warning}" for warning in section.warnings)
         text = json.dumps(rounded(plain(facts)), ensure_ascii=False)
         parts.append(f"# Case: {case}\n{warned}\n\n{shown}\n{text}\n")
+        assert report.facts[name] == facts[name]
         assert report.first is not None
         assert any(section.title in finding for finding in report.first.findings)
     check_golden(f"scenarios_of_rank/adjusted_{name}", "\n".join(parts))
