@@ -125,6 +125,8 @@ def cases() -> dict[str, Report]:
         "rank_even": ranking_report(even(), unknown, people()),
         "rank_chain": ranking_report(ranked(*CHAIN)),
         "rank_apart": ranking_report(apart()),
+        "rank_first_two_apart": ranking_report(ranked(*["a>b", "c>d"] * 9, "b>a", "d>c")),
+        "rank_with_a_judge": ranking_report(even(), weighed=weighed((0.6, 0.7))),
         "rank_simulated": ranking_report(simulated),
         "rank_few": ranking_report(ranked("a>b", "b=a")),
     }
