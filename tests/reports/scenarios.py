@@ -54,7 +54,8 @@ def model(
         given = {"final": final, **usual, **others, **change(number)}
         final = given.pop("final")
         is_factual = question.startswith("factual")
-        given["criterion/clarity"] = max(1.0, final - number % 2)
+        clarity = NAN if math.isnan(final) else max(1.0, final - number % 2)
+        given["criterion/clarity"] = clarity
         given["criterion/factuality"] = final if is_factual else NAN
         made.append(row(name, question, final, **given))
     return made

@@ -644,6 +644,11 @@ def test_the_screen_of_corrected_means_has_both_means() -> None:
     ]
 
 
+def _alone(ranking: Ranking) -> Leaderboard:
+    """A leaderboard of one ranking."""
+    return Leaderboard((ranking,), (), (), a_clear_best_of_two().resampling, "")
+
+
 def test_a_report_of_unlike_rated_answers_does_not_begin_with_corrected_means() -> None:
     far = (unlike("", 0.9, 0.5, 0.001),)
     found, _ = corrected()
@@ -654,11 +659,15 @@ def test_a_report_of_unlike_rated_answers_does_not_begin_with_corrected_means() 
             replace(SCENARIOS["people_turn_the_order"](), rankings=(ranking,)) if weighted else None
         )
         assert (len(claims(ranking)) == 2) is weighted
-        screen = leaderboard_screen(
-            made or Leaderboard((ranking,), (), (), a_clear_best_of_two().resampling, "")
-        )
+        screen = leaderboard_screen(made or _alone(ranking))
         assert screen.table is not None
         assert ("judge's mean" in screen.table.data) is weighted
+        kept = ("Ranking", "Intents", "Differences by the judge's scores")
+        report = report_leaderboard(made or _alone(ranking))
+        sections = [section for section in report.sections if section.title in kept]
+        assert len(sections) == len(kept)
+        if not weighted:
+            check_golden("unlike_rated_answers", markdown(*sections))
 
 
 @pytest.mark.parametrize("lost", [1, 2])
@@ -828,9 +837,7 @@ def test_an_intent_without_a_common_question_has_no_best_model() -> None:
 def test_a_report_with_prices_of_all_says_the_sum_and_draws_them() -> None:
     ranking = cached("prices_of_some")
     known = ranking.models.assign(cost=[0.48, 0.0, 0.12], judge_cost=[0.5, 0.25, 0.25])
-    made = Leaderboard(
-        (replace(ranking, models=known),), (), (), a_clear_best_of_two().resampling, ""
-    )
+    made = _alone(replace(ranking, models=known))
     assert "Cost: $1.60, judges included." in leaderboard_screen(made).basis
     cost = [part for part in report_leaderboard(made).sections if part.title.startswith("Tokens")]
     assert [len(part.figures) for part in cost] == [1]
