@@ -586,7 +586,7 @@ def people(
     weighted: bool = False,
 ) -> HumanRatings:
     """Ratings of some questions of models, that differ from the judge's by a bias."""
-    found = []
+    found: list[HumanRating] = []
     for rows in made:
         name = rows[0]["model"]
         for number in rated.get(name, ()):

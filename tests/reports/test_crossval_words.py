@@ -74,7 +74,7 @@ def grids() -> dict[str, list[Grid]]:
         ("urs_simulation/e", "dataset", "p/b"): moved(0),
     }
     alone = {("p/e", "dataset", "p/a"): moved(1)}
-    changes = (
+    changes: tuple[dict[str, Any], ...] = (
         {"task_version": "2"},
         {"dataset_sha256": "x" * 64, "dataset": "other"},
         {"cases_sha256": "x" * 64},

@@ -42,7 +42,7 @@ from urs_inspect.reports.layout._tables import (
     plain,
 )
 from urs_inspect.reports.numbers._comparison import BestOfColumn, Comparison
-from urs_inspect.reports.numbers._conditions import Difference, OtherPrompts, OtherQuestions
+from urs_inspect.reports.numbers._conditions import Difference, OtherPrompts, OtherQuestions, Reason
 from urs_inspect.reports.numbers._corrected import CorrectedMeans, FromAll
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._lengths import LengthLead, LengthRegression
@@ -447,7 +447,8 @@ def test_what_is_said_of_lengths_and_leads() -> None:
     base = cached("lengths_that_overlap")
     unknown = base.models.assign(length_questions=0)
     said["no length is known"] = [length_sentence(replace(base, models=unknown))]
-    alone = base.models.assign(rank_from=[1, None, None])
+    places = pd.Series([1, None, None], base.models.index, dtype=object)
+    alone = base.models.assign(rank_from=places)
     said["one ranked model"] = [length_sentence(replace(base, models=alone))]
     made_up = base.models.assign(simulated=True)
     said["simulated models"] = [length_sentence(replace(base, models=made_up))]
@@ -785,7 +786,7 @@ def test_a_reason_is_cut_after_two_hundred_characters(size: int) -> None:
 
 
 def test_why_models_are_not_ranked_with_the_first_ones() -> None:
-    named = {
+    named: dict[str, Reason] = {
         "task": Difference("task", "urs_inspect/urs_assistants", "urs_inspect/urs"),
         "version": Difference("version", "2-A", "1-A"),
         "data": Difference("content", "e (sha256 bbbbbbbb)", "d (sha256 aaaaaaaa)"),
