@@ -44,6 +44,7 @@ from urs_inspect.reports.layout._tables import (
 from urs_inspect.reports.numbers._comparison import BestOfColumn, Comparison
 from urs_inspect.reports.numbers._conditions import Difference, OtherPrompts, OtherQuestions, Reason
 from urs_inspect.reports.numbers._corrected import CorrectedMeans, FromAll
+from urs_inspect.reports.numbers._judge_checks import JudgeFact
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._lengths import LengthLead, LengthRegression
 from urs_inspect.reports.words._cards import _shortened, extreme_answers, model_cards, reason_of
@@ -66,6 +67,11 @@ from urs_inspect.reports.words._first_screen import (
     first_cautions,
     leaderboard_screen,
     more_cautions,
+)
+from urs_inspect.reports.words._judge_checks import (
+    failed_sentence,
+    judge_failed,
+    judge_sentence,
 )
 from urs_inspect.reports.words._leaderboard import noise_section, report_leaderboard
 from urs_inspect.reports.words._lengths import (
@@ -843,3 +849,68 @@ def test_a_report_with_prices_of_all_says_the_sum_and_draws_them() -> None:
     cost = [part for part in report_leaderboard(made).sections if part.title.startswith("Tokens")]
     assert [len(part.figures) for part in cost] == [1]
     assert "Not drawn" not in cost[0].figures[0].caption
+
+
+# --- sections that some models or columns alone call for ---
+
+
+@pytest.mark.parametrize("has_parts", [True, False])
+@pytest.mark.parametrize("has_countries", [True, False])
+def test_parts_and_countries_have_tables_of_their_own(
+    *, has_parts: bool, has_countries: bool
+) -> None:
+    ranking = cached("intents_reported_together")
+    columns = replace(
+        ranking.columns,
+        parts=ranking.columns.parts if has_parts else (),
+        countries=ranking.columns.countries if has_countries else (),
+    )
+    report = report_leaderboard(_alone(replace(ranking, columns=columns)))
+    [intents] = [section for section in report.sections if section.title == "Intents"]
+    titles = {table.title for table in intents.tables}
+    assert ("Intents that are reported together" in titles) is has_parts
+    assert ("Countries" in titles) is has_countries
+    assert bool(intents.notes) is has_parts
+
+
+def test_columns_that_one_model_alone_calls_for() -> None:
+    base = cached("a_clear_best_of_two")
+    some: dict[str, Any] = {
+        "judge_alpha": [0.5, NAN],
+        "epoch_deviation": [NAN, 0.25],
+        "judge_deviation": [0.75, NAN],
+        "epochs": [1, 2],
+        "self_judged": [0.0, 0.5],
+        "cost": [0.24, NAN],
+        "without/p/judge": [0.0, 0.125],
+    }
+    ranking = replace(base, models=base.models.assign(**some))
+    report = report_leaderboard(_alone(ranking))
+    kept = ("Ranking", "Tokens, cost and time", "Answers and judging")
+    sections = [section for section in report.sections if section.title in kept]
+    check_golden("columns_of_one_model", markdown(*sections))
+
+
+def test_what_is_said_of_checks_beside_a_failed_one() -> None:
+    [ranking] = checks_of_the_judge().rankings
+    failed = [fact for fact in ranking.judge_checks if fact.verdict == "failed"][:1]
+    passed = [fact for fact in ranking.judge_checks if fact.verdict == "passed"][-1:]
+    unchecked = [fact for fact in ranking.judge_checks if fact.verdict == "not checked"]
+    between = JudgeFact("people", "p/judge", estimate(0.1, -0.2, 0.4), baseline=0.0)
+    assert between.verdict == "unclear"
+    unknown = JudgeFact("repeats", "p/judge", estimate(NAN), files=("a.eval", "b.eval"))
+    cases = {
+        "failed": failed,
+        "failed and between": [*failed, between],
+        "failed and passed": [*passed, *failed],
+        "failed and not checked": [*failed, *unchecked],
+        "failed and unknown": [unknown, *failed],
+        "all": [*unchecked, unknown, between, *passed, *failed],
+        "nothing failed": [*passed, between, *unchecked, unknown],
+        "nothing": [],
+    }
+    said = {}
+    for name, facts in cases.items():
+        checked = replace(ranking, judge_checks=tuple(facts))
+        said[name] = [failed_sentence(checked), judge_sentence(checked), str(judge_failed(checked))]
+    check_golden("checks_in_words", page(said))
