@@ -896,7 +896,9 @@ def test_what_is_said_of_checks_beside_a_failed_one() -> None:
     failed = [fact for fact in ranking.judge_checks if fact.verdict == "failed"][:1]
     passed = [fact for fact in ranking.judge_checks if fact.verdict == "passed"][-1:]
     unchecked = [fact for fact in ranking.judge_checks if fact.verdict == "not checked"]
-    between = JudgeFact("people", "p/judge", estimate(0.1, -0.2, 0.4), baseline=0.0)
+    between = JudgeFact(
+        "people", "p/judge", estimate(0.1, -0.2, 0.4), baseline=0.0, other_prompts=True
+    )
     assert between.verdict == "unclear"
     unknown = JudgeFact("repeats", "p/judge", estimate(NAN), files=("a.eval", "b.eval"))
     cases = {
