@@ -747,7 +747,7 @@ def test_an_unknown_key_is_refused_with_those_that_divide() -> None:
     with pytest.raises(InputError, match=r"'z'; allowed: k$"):
         grouped("z", {"k": 1, "same": 1, "id": 1}, {"k": 2, "same": 1, "id": 2})
     with pytest.raises(InputError, match=r"'z'; allowed: none, "):
-        grouped("z", {"k": 1, "id": 1}, {"k": 1, "id": 2}, {"id": 3})
+        grouped("z", {"k": 1, "id": 1}, {"k": 1, "id": 2}, {"k": "", "id": 3})
 
 
 def test_responses_are_needed_only_for_features_of_style(tmp_path: Path) -> None:
