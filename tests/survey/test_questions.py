@@ -84,6 +84,8 @@ def test_without_one_all_faults_are_named() -> None:
         ("日本語の質問です。東京都の人口は?", ""),
         ("하늘은 왜 파란가요?", ""),
         ("Почему небо голубое?", ""),
+        ("Who wrote Война и мир, the novel?", "en"),  # more Latin letters than Cyrillic
+        ("Кто написал War?", ""),
         ("12 + 34", ""),
         ("", ""),
     ],

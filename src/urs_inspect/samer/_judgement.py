@@ -203,7 +203,7 @@ def explain_judgement(judgement: Judgement) -> str:
         numbers = [f"- {name}: {value:.3f}" for name, value in score_values(judgement).items()]
         scale = "The numbers have no common scale; more is better."
         if judgement.shortened:
-            scale += f" {judgement.shortened:,} tokens were cut from its end."
+            scale += f" {judgement.shortened:,} tokens were cut from the end of the answer."
         return "\n".join([scale, "", *numbers])
     parts = [f"**Overall: {evaluation.overall:.3f}** (0 to 1)"]
     if judgement.no_response:

@@ -452,7 +452,7 @@ def _about_comparison(found: Comparison) -> list[str]:
     asked = counted(found.questions, "question")
     services = counted(len(found.services), "service")
     if found.common:
-        common = f"{found.common} of {asked} have a score of all {services}"
+        common = f"Questions with a score of every service: {found.common} of {found.questions}"
         lines.append(f"{common}; means are over these alone.")
     else:
         lines.append(f"None of {asked} has a score of all {services}, so there are no means.")

@@ -354,7 +354,7 @@ def detect_language(text: str) -> str:
     foreign = [char for char in unknown if not _is_greek(char)]
     if len(unknown) == len(letters):
         return ""
-    if len(foreign) > han + latin or any(map(_is_kana, letters[:_SAMPLE])):
+    if len(foreign) > len(letters) / 2 or any(map(_is_kana, letters[:_SAMPLE])):
         return ""
     if _HAN.match(letters[0]) or han >= _LEAST_HAN * (han + latin):
         return "zh"
