@@ -1231,3 +1231,9 @@ def test_models_of_votes_by_hand() -> None:
     assert (found.questions, found.asked, found.clusters) == (3, 3, 0)
     assert dict(found.behind["questions"]) == dict.fromkeys("xyz", 3)
     assert dict(found.behind["instructions"]) == {"the votes": 19}
+
+
+def test_a_rating_without_an_epoch_is_vague_only_beside_several() -> None:
+    second = answers(rows("m", {"a1": 2.0}, epoch=2), rows("m", {"a2": 4.0, "b1": 9.0}))
+    given = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 5))
+    assert match_ratings(second.table, {"m": "m"}, given).without_epoch == 0
