@@ -374,7 +374,8 @@ def _print_votes(campaign: "Campaign") -> None:
     if found.votes:
         share = found.most_chosen
         _say(
-            f"[bold]{found.votes} votes[/bold] on {found.ballots} pairs, {found.compared} of them"
+            f"[bold]{counted(found.votes, 'vote')}[/bold] on {counted(found.ballots, 'pair')},"
+            f" {found.compared} of them"
             f" with two choices or more; {found.shared} without a single most chosen option, which"
             " count as ties."
         )

@@ -225,7 +225,7 @@ def _table_lines(table: "TextTable", width: int, room: int) -> list[str]:
             cells.append(_filled(row[place], wide, left=place < table.names))
         lines.append(_GAP.join(cells).rstrip())
     if notes:
-        lines.append(f"({'; '.join(notes)})")
+        lines += _wrapped(f"({'; '.join(notes)})", width)
     return lines
 
 

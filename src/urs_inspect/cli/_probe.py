@@ -166,10 +166,13 @@ def _probe_screen(log: "EvalLog") -> tuple["FirstScreen", bool]:
         if not fine:
             suspect.append(row.Index)
     meanings = [f"{kind}: {NULL_ANSWER_TEXTS[kind]}" for kind in NULL_ANSWERS]
-    who = listed(list(judges)) or "No judge"
-    claim = f"{who} scores all four kinds of answers of known quality as expected."
+    claim = "All four kinds of answers of known quality are scored as expected."
     if suspect:
-        claim = f"SUSPECT: {who} does not score these answers as expected: {listed(suspect)}."
+        claim = f"SUSPECT: these answers are not scored as expected: {listed(suspect)}."
+    if judges:
+        claim = f"{claim} Judge: {listed(list(judges))}."
+    else:
+        claim = f"{claim} No judge is in the log."
     simulated = any(name.startswith(SIMULATED) for name in judges)
     warnings = []
     if simulated:

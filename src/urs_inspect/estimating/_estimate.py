@@ -363,7 +363,10 @@ def _run(
     if not samples and log.results:
         number = log.results.total_samples
     # Evaluators of a grid have their own names.
-    ids = [str(sample.id).replace(f"{_ESTIMATE}/", "") for sample in samples if sample.id]
+    ids = []
+    for sample in samples:
+        if sample.id not in (None, ""):
+            ids.append(str(sample.id).replace(f"{_ESTIMATE}/", ""))
     evaluators = [str(_fact(sample, "evaluator")) for sample in samples]
     counts = Counter(name.removeprefix(f"{_ESTIMATE}/") for name in evaluators)
     return _Run(ledger, number, len(chosen) or number, tuple(ids), counts)

@@ -423,8 +423,8 @@ def computed_baselines(judges: Sequence[JudgeResult]) -> list[JudgeResult]:
     """Every baseline over all pairs of some judges of one dataset, asked as they were.
 
     Where some judges are models only these count, so that a baseline with a log of its own changes
-    nothing about the others. A baseline without verdicts is skipped, as `copy_overall` where no
-    verdict on a dimension was asked for.
+    nothing about the others. A baseline without verdicts is skipped. `copy_overall` needs overall
+    labels, and verdicts on dimensions that it gives them to.
     """
     asked = [judge for judge in judges if not judge.is_baseline] or judges
     samples: Scores = {}
@@ -443,7 +443,10 @@ def computed_baselines(judges: Sequence[JudgeResult]) -> list[JudgeResult]:
     if len(seeds) == 1:
         seed = seeds.pop()
     results = []
+    has_overall = any(OVERALL in of_pair for of_pair in labels.values())
     for kind in BASELINES:
+        if BASELINE + kind == TELLS_LABELS and not has_overall:
+            continue
         scores = {}
         for key, sample in samples.items():
             shown_first = firsts.get(key, unseen)

@@ -333,7 +333,7 @@ class AnswerJudging:
             metadata["outcome"] = PARTIAL_PANEL
         explained = BETWEEN_JUDGES.join(self._explained(j, case) for j in judgements)
         explanation = f"{self._about_others(case)}\n\n{explained}"
-        if cut_off:
+        if cut_off and records:
             explanation = f"{CUT_OFF_NOTE}\n\n{explanation}"
         if not records:
             mode = _most_common_failure(judgements)

@@ -211,7 +211,7 @@ def read_vote_list(
         first, *others = faults
         more = ""
         if others:
-            more = f" (and {len(others)} more such faults)"
+            more = f" (and {counted(len(others), 'more such fault')})"
         raise InputError(f"{first}{more}")
     if left_out:
         say(

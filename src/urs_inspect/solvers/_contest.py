@@ -8,7 +8,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import collect
 
 from urs_inspect._arguments import Structured, checked, one_of
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError, choices, counted
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.discrepancy._pools import MIN_CONTESTANTS
 from urs_inspect.judging._frames import JudgePrompt
@@ -205,7 +205,7 @@ def _text(reply: dict[str, Any]) -> str:
     text = str(reply["text"])
     if len(text) <= _SHOWN:
         return text
-    return f"{text[:_SHOWN]}\n\n*({len(text) - _SHOWN} more characters)*"
+    return f"{text[:_SHOWN]}\n\n*({counted(len(text) - _SHOWN, 'more character')})*"
 
 
 async def _judge_locally(

@@ -165,7 +165,7 @@ def mean_bounds(
     unseen = np.where(has_too_few, np.nan, unseen)
 
     spread = means.errors > 1e-12 * np.abs(means.values)
-    errors = np.nan_to_num(means.errors)
+    errors = np.where(spread, means.errors, 0.0)  # less is the rounding of equal differences
     margins = np.where(spread, quantiles, 0.0) * errors
     halves = np.hypot(margins, unseen)
 

@@ -387,7 +387,9 @@ def compare_rankings(ranking: Ranking, other: Ranking) -> Estimate:
     """
     shared = [name for name in ranking.players if name in other.players]
     if len(shared) < 2:
-        return Estimate(math.nan, math.nan, math.nan, ranking.battles, ranking.clusters)
+        nothing = (math.nan, math.nan, math.nan)
+        how = vars(ranking.how)
+        return Estimate(*nothing, ranking.battles, ranking.clusters, **how)
     rows = []
     for one in (ranking, other):
         places = [one.players.index(name) for name in shared]
