@@ -11,7 +11,7 @@ import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs._naming import short_names
-from urs_inspect.reports._texts import DASH, Format, number, rating_text
+from urs_inspect.reports._texts import DASH, UNKNOWN, Format, number, rating_text
 from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._agreement import (
     AgreementBlock,
@@ -264,7 +264,7 @@ def _screen(
     """The answer on one screen: a row for each judge and kind of what people say."""
     rows: list[tuple[str, str, str, Estimate, str]] = []
     for block in blocks:
-        judge = ", ".join(block.conditions.judges) or "not known"
+        judge = ", ".join(block.conditions.judges) or UNKNOWN
         if block.cases:
             agreed = block.cases.all
             over = counted(agreed.answers, "answer")
@@ -281,6 +281,8 @@ def _screen(
         claim = " ".join(["Nothing could be compared.", *reasons])
         return FirstScreen(claim, warnings, notes)
     judge, what, measure, value, over = rows[0]
+    if judge == UNKNOWN:
+        judge = "an unnamed judge"
     claim = f"{judge} agrees with people's {what}: {measure} {_NUMBER(value)} over {over}."
     if not value.low > 0:
         claim = f"It is not shown that {claim}"
@@ -296,8 +298,8 @@ def _screen(
 def _sections(place: int, block: AgreementBlock) -> list[Section]:
     facts = block.conditions
     title = (
-        f"{place}. judge {', '.join(facts.judges) or 'not known'}; data {facts.data}; rubric "
-        f"{facts.rubric or 'not known'}; prompts {facts.prompts}; references "
+        f"{place}. judge {', '.join(facts.judges) or UNKNOWN}; data {facts.data}; rubric "
+        f"{facts.rubric or UNKNOWN}; prompts {facts.prompts}; references "
         f"{facts.references or 'those of the data'}; models {', '.join(block.models)}"
     )
     simulation = []

@@ -200,6 +200,8 @@ def _over_what(compared: ComparedModels) -> str:
     missing = compared.missing
     lacking = f"{missing.unscored:,} of {missing.answers:,} answers have no score."
     over = f"over the {compared.questions:,} of {compared.asked:,} {compared.noun}s for which"
+    if not compared.questions:
+        return lacking
     if len(compared.ranked) < 2:
         return f"{lacking} Means are {over} {compared.names[0]} has one."
     return (
@@ -226,6 +228,8 @@ def _unranked(compared: ComparedModels) -> list[str]:
     """Models that are not ranked because they lack most scores."""
     scored = compared.missing.scored
     most = max(scored.values(), default=0)
+    if not most:
+        return []
     notes = []
     for name in compared.names[len(compared.ranked) :]:
         notes.append(
@@ -407,7 +411,7 @@ _DIFFERENCES = {
     "task": "Another task: {ours}, not {theirs}.",
     "version": ("Another version of the task, whose scores do not compare: {ours}, not {theirs}."),
     "content": "Other data: {ours}, not {theirs}.",
-    "rubric": "Another rubric: {ours}, not {theirs}.",
+    "rubric": "Another rubric: {ours}, while that of the first is {theirs}.",
     "panel": "Other judges: {ours}, not {theirs}.",
     "references": "Other references: {ours}, not {theirs}.",
 }
@@ -465,7 +469,7 @@ def unlike_notes(unlike: Unlike) -> list[str]:
     """How models were not asked and judged alike, one sentence each."""
     notes = []
     if unlike.structured:
-        shares = ", ".join(f"{model} {percent} %" for model, percent in unlike.structured.items())
+        shares = ", ".join(f"{model} {percent}%" for model, percent in unlike.structured.items())
         notes.append(
             "Judged with structured output in part: the same judge may score otherwise with it than"
             f" without. Share of judgements with it: {shares}. Judge all models with `-T"
@@ -485,5 +489,4 @@ def cluster_note(
     what: str, clusters: int, consequence: str = "all intervals and tests are over clusters"
 ) -> str:
     """Of how many clusters the questions, or cases, are, and what follows."""
-    number = counted(clusters, "cluster")
-    return f"The {what} come from {number}, such as their users: {consequence}."
+    return f"Clusters of the {what}, such as their users: {clusters:,}; {consequence}."

@@ -71,8 +71,8 @@ def corrected_headline(corrected: CorrectedMeans, short: Mapping[str, str]) -> s
         return _about_best(corrected, short)
     return _about_confounded(corrected, short) or (
         f"Fewer than {FEWEST_RATED} rated answers for every model"
-        f" ({_rated_too_few(corrected, short)}), so nothing is corrected. The judge's ranking is"
-        " below."
+        f" ({_rated_too_few(corrected, short)}), so nothing is corrected. The report has the"
+        " judge's ranking."
     )
 
 
@@ -334,8 +334,8 @@ def _about_worth(corrected: CorrectedMeans, short: Mapping[str, str]) -> str:
 def _figures(found: FromAll, signed: Format) -> str:
     """How the judge's scores of rated answers compare with those of all."""
     return (
-        f"{signed(found.difference)} from that of all answers"
-        f" ({found.deviations:.2f} standard deviations, p {p_value(found.p)})"
+        f"{signed(found.difference)} ({found.deviations:.2f} standard deviations,"
+        f" p {p_value(found.p)})"
     )
 
 
@@ -346,7 +346,8 @@ def _about_sample(corrected: CorrectedMeans) -> str:
         sample = "are weighted by the column 'weight'"
     figures = _figures(corrected.from_all[0], number(_digits(corrected), sign=True))
     return (
-        f"Rated answers {sample}; the judge's mean score of them is {figures} of the same models."
+        f"Rated answers {sample}; the judge's mean score of them less that of all answers of the"
+        f" same models: {figures}."
     )
 
 
@@ -362,15 +363,15 @@ def _about_unlike(corrected: CorrectedMeans, short: Mapping[str, str]) -> str:
         even = ", even with their weights"
     whose = []
     for each in unlike[:_MOST_UNLIKE]:
-        whose.append(f"of {short[each.model]} {_figures(each, signed)}")
+        whose.append(f"{short[each.model]} {_figures(each, signed)}")
     if len(unlike) > _MOST_UNLIKE:
-        whose.append(f"and of {counted(len(unlike) - _MOST_UNLIKE, 'more model')}")
+        whose.append(f"and {counted(len(unlike) - _MOST_UNLIKE, 'more model')}")
     if not unlike:
-        whose = [f"of all models {_figures(together, signed)}"]
+        whose = [f"all models {_figures(together, signed)}"]
     return (
-        f"The rated answers are unlike the others{even}: the judge's mean score of them is"
-        f" {'; '.join(whose)}. Corrected means assume a random sample; their intervals may miss"
-        " the truth."
+        f"The rated answers are unlike the others{even}: the judge's mean score of them less"
+        f" that of all answers: {'; '.join(whose)}. Corrected means assume a random sample; their"
+        " intervals may miss the truth."
     )
 
 

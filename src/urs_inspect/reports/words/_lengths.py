@@ -229,7 +229,7 @@ def _about_regression(regression: LengthRegression) -> list[str]:
         " the model's answers are than those of all models to the same question.",
         f"{share(regression.by_model)} of the variance of log length lies between models: the"
         " nearer to 100%, the less can length and model be separated, and the wider are intervals.",
-        f"{left_out} with an empty answer or an unknown length take no part in the slope.",
+        f"Left out of the slope: {left_out} with an empty answer or an unknown length.",
     ]
 
 
