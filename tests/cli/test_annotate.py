@@ -429,7 +429,7 @@ def test_only_pairs_of_answers_to_questions_of_one_language_are_voted_on(
         "--language",
     )
     assert tells(run(*command, "zh").output, "1 votes ... other comparisons")
-    assert "1 votes on 1 pairs" in run(*command, "en").output
+    assert "1 vote on 1 pair" in run(*command, "en").output
     assert tells(refused(*command, "fr"), "'fr'; there are: en, zh")
 
 

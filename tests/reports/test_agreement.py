@@ -617,7 +617,7 @@ def test_questions_of_one_user_are_one_cluster_of_means_over_intents_and_models(
             assert first["score"].clusters == (8 if named else first["score"].n)
             assert (found.asked, found.clusters) == (len(scores.facts), 8 if named else 0)
             noted = mean_notes(found)
-            assert any("8 clusters" in note for note in noted) == named
+            assert any(": 8; " in note for note in noted) == named
     # At 5%, more than 9 of 60 happen in one of a thousand such tests.
     assert missed[True] <= 9 < missed[False]
 

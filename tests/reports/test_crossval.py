@@ -430,7 +430,7 @@ def test_cases_of_one_user_are_one_cluster_in_the_intervals_and_tests_of_a_grid(
     missed = {True: 0, False: 0}
     for seed, named in product(range(runs), (True, False)):
         found = grid_of_users(seed, named)
-        assert any("8 clusters" in note for note in grid_notes(found)) == named
+        assert any(": 8; " in note for note in grid_notes(found)) == named
         _, pairs = order_tables(found.scores, how)
         false[named] += bool(pairs["p"].iloc[0] < 0.05)
         mean = mean_table(found, how)["mean"].iloc[0]

@@ -146,7 +146,7 @@ def test_an_answer_is_shown_whole_up_to_a_length_and_an_error_in_its_place() -> 
     long = "x" * 100_000
     shown = _text({"text": long})
     length = shown.count("x")
-    assert f"{100_000 - length} more characters" in shown
+    assert f"{100_000 - length:,} more characters" in shown
     assert _text({"text": "x" * length}) == "x" * length
     assert "(1 more" in _text({"text": "x" * (length + 1)})
 

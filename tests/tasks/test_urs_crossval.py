@@ -242,7 +242,7 @@ def test_a_copy_in_place_of_a_second_output_is_noticed(
         cases=6,
         evaluators="x",
     )
-    assert tells(caplog.text, "6 of 6 answers of mockllm/A ... references")
+    assert tells(caplog.text, "mockllm/A ... references: 6")
     assert (task.metadata or {})["copies"] == {"mockllm/A": 6}
 
 

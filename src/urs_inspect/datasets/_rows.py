@@ -15,6 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from urs_inspect._util import (
     InputError,
     choices,
+    counted,
     did_you_mean,
     file_kind,
     word_set,
@@ -231,7 +232,9 @@ def _check_rows(path: Path, rows: Sequence[Row], required: Iterable[Sequence[str
     if rows and missing:
         names = choices(f"'{column}'" for column in missing)
         what = f"column {names} is" if len(missing) == 1 else f"columns {names} are"
-        raise InputError(f"{path}: {what} missing in every row; there are: {choices(present)}")
+        raise InputError(
+            f"{path}: {what} missing in all of {counted(len(rows), 'row')}; there are: {choices(present)}"
+        )
 
 
 def _read_text(path: Path) -> str:

@@ -437,10 +437,12 @@ def _about_unfinished(log: EvalLog) -> str:
     running = ""
     if log.status == "started":
         running = "if it is no longer running, "
-    done = f"{_done(log):,} of {wanted:,} samples" if wanted else counted(_done(log), "sample")
+    done = counted(_done(log), "sample is", "samples are")
+    if wanted:
+        done = f"{_done(log):,} of {wanted:,} samples are"
     return (
         f"{short_name(log.location)} of {log.eval.model} was left out: its status is"
-        f" '{log.status}', done: {done}; {running}finish it with `inspect eval-retry`."
+        f" '{log.status}', {done} done; {running}finish it with `inspect eval-retry`."
     )
 
 

@@ -385,7 +385,7 @@ def _announce(grid: Grid, attempts: int) -> None:
     )
     for model, count in grid.copies().items():
         logger.warning(
-            f"{counted(count, 'answer')} of {model} repeated word for word as its reference."
+            f"Answers of {model} that are word for word its references: {count}."
             " Equation (1) is about two outputs of the same model: take the references from"
             " another run than the answers"
         )
