@@ -233,7 +233,8 @@ def _check_rows(path: Path, rows: Sequence[Row], required: Iterable[Sequence[str
         names = choices(f"'{column}'" for column in missing)
         what = f"column {names} is" if len(missing) == 1 else f"columns {names} are"
         raise InputError(
-            f"{path}: {what} missing in all of {counted(len(rows), 'row')}; there are: {choices(present)}"
+            f"{path}: {what} missing in all of {counted(len(rows), 'row')}; there are:"
+            f" {choices(present)}"
         )
 
 
