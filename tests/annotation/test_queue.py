@@ -127,6 +127,16 @@ def test_a_vote_that_cannot_tell_spends_its_ballot_and_says_nothing() -> None:
     assert queue.next("ann") != ballot
 
 
+def test_the_last_of_two_votes_of_a_person_about_a_ballot_counts() -> None:
+    changed, fresh = BallotQueue(made(), plan(prior=PRIOR)), BallotQueue(made(), plan(prior=PRIOR))
+    for ballot in made():
+        changed.cast(Vote(ballot.id, "ann", "b"))
+    for ballot in made():
+        changed.cast(Vote(ballot.id, "ann", "a"))
+        fresh.cast(Vote(ballot.id, "ann", "a"))
+    assert changed.state() == fresh.state()
+
+
 def test_voting_ends_early_once_the_order_is_sure_and_says_so() -> None:
     queue = BallotQueue(made(per_pair=40), plan(confidence=0.9, prior=PRIOR))
     told = []
