@@ -198,7 +198,7 @@ def test_models_judged_with_and_without_structured_output_stand_together_with_a_
     [note] = unlike_notes(block.unlike)
     assert block.models == ("a", "b", "c")
     assert (
-        "a 100%" in note and "b 0 %" in note and "c" not in note.split("with it: ")[1].split(".")[0]
+        "a 100%" in note and "b 0%" in note and "c" not in note.split("with it: ")[1].split(".")[0]
     )
     for share in (0.0, 1.0):
         [block] = blocks_of(
