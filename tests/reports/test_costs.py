@@ -80,9 +80,7 @@ def test_each_price_is_a_number_of_at_least_0(
     file = tmp_path / "prices.yaml"
     file.write_text(f"p/a:\n{lines}", encoding="utf-8")
     if is_price:
-        assert load_prices(file).own == {
-            "p/a": ModelCost(**{**given, part: float(value)})  # type: ignore[arg-type]
-        }
+        assert load_prices(file).own == {"p/a": ModelCost(**{**given, part: float(value)})}
         return
     with pytest.raises(InputError, match=rf"prices\.yaml: p/a / {part}: "):
         load_prices(file)

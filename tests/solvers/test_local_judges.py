@@ -140,6 +140,17 @@ def test_a_baseline_judges_a_ballot_without_its_label() -> None:
     }
 
 
+def test_the_random_baseline_chooses_anew_for_each_pair_of_models_of_an_instruction() -> None:
+    verdicts = set()
+    for rival in range(20):
+        own = state()
+        ballot = Ballot.between("i", "Why?", {"p/x": "one", f"p/{rival}": "two"})
+        _judge_by_baseline(own, ballot, "baseline/random", ("a",), 0)
+        [reply] = own.store.get(REPLIES)
+        verdicts.add(reply["verdicts"][OVERALL])
+    assert {"a", "b"} <= verdicts
+
+
 def test_an_answer_is_shown_whole_up_to_a_length_and_an_error_in_its_place() -> None:
     assert _text({"text": "", "error": "filtered"}) == "*No answer: filtered*"
     assert _text({"text": "So."}) == "So."
