@@ -222,6 +222,18 @@ def test_equal_answers_are_named_from_two_and_a_tenth_on(equal: int, of: int, sa
     assert bool(more_cautions(ranking)) is said
 
 
+def test_equal_answers_are_counted_over_the_questions_that_both_answered() -> None:
+    alone = model("p/good", 7.0, questions=40, change=lambda place: {"answer_digest": f"{place}"})
+    shared = model("p/bad", 7.0, questions=10, change=lambda place: {
+        "answer_digest": f"{place}" if place < 3 else f"bad {place}"
+    })  # fmt: skip
+    ranking = replace(
+        cached("a_clear_best_of_two"), answers=answers(alone, shared).table, without_intents=()
+    )
+    [caution] = more_cautions(ranking)
+    assert "3 of 10" in caution
+
+
 def test_an_answer_without_a_text_equals_no_other() -> None:
     made = [model(name, 7.0, answer_digest="") for name in ("p/good", "p/bad")]
     ranking = replace(
