@@ -906,6 +906,20 @@ def test_nothing_to_compare_with_is_refused() -> None:
         report_agreement(["nowhere"])
 
 
+def test_what_is_skipped_of_votes_is_said_in_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [{"model_a": a, "model_b": b, "winner": "model_a"} for a, b, _ in FOUGHT]
+    votes = read_vote_ranking([str(write_rows(tmp_path / "votes.jsonl", *lines))], MODELS_HOW)
+    scores = answers(*([row(name, "q1", 5.0)] for name in ("x", "y", "z")))
+    room = "urs_inspect.reports.words._agreement"
+    monkeypatch.setattr(f"{room}.read_answers", lambda logs: scores)
+    monkeypatch.setattr(
+        f"{room}.read_vote_ranking", lambda paths, how: replace(votes, skipped=("torn.jsonl",))
+    )
+    assert "torn.jsonl" in report_agreement(["logs"], votes=["votes"], rounds=60).markdown()
+
+
 # --- the report ---
 
 

@@ -82,6 +82,9 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
     assert not read_human_ratings(
         write(tmp_path / "e.csv", "q1,5,2", header="id,rating,weight"), SCALE
     ).notes
+    lines = [{"id": "q1", "rating": 5}, {"id": "q2", "rating": 6, "remark": "fine"}]
+    [note] = read_human_ratings(write_rows(tmp_path / "r.jsonl", *lines), SCALE).notes
+    assert "remark" in note
 
 
 def test_weights_of_rated_answers(tmp_path: Path) -> None:
