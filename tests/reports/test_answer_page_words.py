@@ -130,6 +130,11 @@ def test_what_is_said_of_answers_that_are_written(tmp_path: Path) -> None:
         for name in made.rankings[0].names
     ]
     assert report.sections[-1].title == "Conditions"
+    twice = replace(made, rankings=made.rankings * 2)
+    of_both: list[str] = []
+    report_with_answers(twice, tmp_path / "both", of_both, 12, viewer=False)
+    assert any(": 12 answers" in line for line in of_both)
+    assert not any("Left out" in line for line in of_both)
     again: list[str] = []
     report_with_answers(made, tmp_path, again, 8, viewer=False)
     assert any("2 other answers" in line for line in again)
