@@ -6,6 +6,7 @@ import pytest
 
 from urs_inspect.judging import JudgeFailure, read_verdicts
 from urs_inspect.judging._ask import CircuitBreaker
+from urs_inspect.judging._entries import entries
 from urs_inspect.judging._failures import ScoreRecord
 from urs_inspect.judging._keys import MAX_READ, Read, read_keyed
 from urs_inspect.judging._replies import WANTED, CaseReview, read_case_review, read_similarity
@@ -23,6 +24,12 @@ from urs_inspect.rubrics import load_rubric
 
 RUBRIC = load_rubric()
 SORRY = "I'm sorry, I cannot judge this. "
+
+
+def test_a_name_at_the_end_of_many_words_is_an_entry() -> None:
+    before = " ".join(f"w{place}" for place in range(20))
+    found = [entry for entry in entries(f"{before} final score: 7") if entry.name == "finalscore"]
+    assert [entry.value for entry in found] == ["7"]
 
 
 @pytest.mark.parametrize(

@@ -510,6 +510,11 @@ def test_a_file_can_build_no_python_object(tag: str, tmp_path: Path):
     assert not canary.exists()
 
 
+def test_an_intent_with_another_label_is_found_by_both(tmp_path: Path) -> None:
+    rubric = overlay(tmp_path, ADDITION.replace("label: Complaint", "label: Put right"))
+    assert rubric.intent_id("complaint") == rubric.intent_id("Put right") == "complaint"
+
+
 def test_the_example_of_the_documentation_loads(tmp_path: Path):
     page = Path(__file__).parents[2] / "docs" / "extending.md"
     example, *_ = re.findall(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
