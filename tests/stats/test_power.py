@@ -72,6 +72,17 @@ def test_bounds_equal_the_formula_cluster_by_cluster(drawn, level):
     assert np.isnan([found.low[1], found.high[1]]).all()  # there are no scores
 
 
+@pytest.mark.parametrize("new", [0.6, 0.75])
+def test_equal_differences_have_no_spread_and_no_power(new: float) -> None:
+    # 0.6 less 0.5 and 1.6 less 1.5 differ by rounding; 0.75 less 0.5 is exact.
+    differences = np.array([[new - 0.5]] * 30)
+    differences[::3] = (new + 1) - 1.5
+    bounds = mean_bounds(differences, reach=1)
+    assert bounds.errors[0] == 0
+    power = pass_power(0.9, float(bounds.halves[0]), float(bounds.errors[0]), 30, equivalent=True)
+    assert math.isnan(power)
+
+
 def test_six_clusters_have_bounds_and_five_have_none() -> None:
     rng = np.random.default_rng(0)
     for clusters, has_bounds in ((5, False), (6, True), (7, True)):

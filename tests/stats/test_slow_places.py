@@ -222,8 +222,11 @@ def test_rankings_and_leaderboards_correlate_draw_by_draw(seed: int, noise: floa
 
 def test_one_model_in_common_says_nothing() -> None:
     draws = np.random.default_rng(0).normal(size=(9, 2))
-    found = compare_rankings(ranking_of("ab", draws), ranking_of("bc", draws))
+    first = ranking_of("ab", draws)
+    found = compare_rankings(first, ranking_of("bc", draws))
     assert np.isnan([found.value, found.low, found.high]).all()
+    settings = {"rounds": found.rounds, "level": found.level, "seed": found.seed}
+    assert settings == first.how.options
     two = compare_rankings(ranking_of("ab", draws), ranking_of("ba", draws))
     assert abs(two.value) == 1
     assert math.isnan(two.low)  # from -1 to 1, or without spread

@@ -164,9 +164,10 @@ def mean_bounds(
     has_too_few = means.clusters < FEWEST
     unseen = np.where(has_too_few, np.nan, unseen)
 
-    spread = means.errors > 1e-12 * np.abs(means.values)
-    errors = np.where(spread, means.errors, 0.0)  # less is the rounding of equal differences
-    margins = np.where(spread, quantiles, 0.0) * errors
+    is_rounding = means.errors <= 1e-12 * np.abs(means.values)  # the differences are equal
+    errors = np.where(is_rounding, 0.0, means.errors)
+    spread = errors > 0
+    margins = np.where(spread, quantiles, 0.0) * np.nan_to_num(errors)
     halves = np.hypot(margins, unseen)
 
     residuals = sums - np.nan_to_num(means.values) * counts
@@ -181,7 +182,7 @@ def mean_bounds(
         up = np.maximum(shift, 0)
     return MeanBounds(
         values=means.values,
-        errors=means.errors,
+        errors=errors,
         low=means.values + down - halves,
         high=means.values + up + halves,
         halves=halves,

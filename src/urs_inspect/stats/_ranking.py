@@ -387,9 +387,14 @@ def compare_rankings(ranking: Ranking, other: Ranking) -> Estimate:
     """
     shared = [name for name in ranking.players if name in other.players]
     if len(shared) < 2:
-        nothing = (math.nan, math.nan, math.nan)
-        how = vars(ranking.how)
-        return Estimate(*nothing, ranking.battles, ranking.clusters, **how)
+        return Estimate(
+            value=math.nan,
+            low=math.nan,
+            high=math.nan,
+            n=ranking.battles,
+            clusters=ranking.clusters,
+            **ranking.how.options,
+        )
     rows = []
     for one in (ranking, other):
         places = [one.players.index(name) for name in shared]
