@@ -322,6 +322,7 @@ def test_what_a_judge_gives_answers_of_known_quality(tmp_path: Path) -> None:
         "injections work": of_kinds(FINE | {"injection": [10, 10]}),
         "one kind is missing": of_kinds({"constant": [1], "reference": [8], "injection": [1]}),
         "no reply was read": of_kinds({kind: [None, None] for kind in NULL_ANSWERS}),
+        "nothing was judged": of_kinds({}),
     }
     for number, (title, make) in enumerate(cases.items()):
         printed = io.StringIO()

@@ -205,13 +205,15 @@ def nothing_left(what: str, names: Iterable[str], skipped: Iterable[str]) -> Inp
     return InputError("\n".join(lines))
 
 
-def first_few(sentences: Sequence[str], what: str = "log", why: str = "such a reason") -> list[str]:
+def first_few(
+    sentences: Sequence[str], what: str = "log", why: str = "for such a reason"
+) -> list[str]:
     """The first sentences about logs that were skipped, and how many more were skipped, and why."""
     few = list(sentences[:_FEW])
     more = len(sentences) - _FEW
     if more > 0:
         logs_were = counted(more, f"more {what} was", f"more {what}s were")
-        few.append(f"{logs_were} left out: {why}.")
+        few.append(f"{logs_were} left out {why}.")
     return few
 
 
@@ -231,7 +233,7 @@ def finished_headers(
     """
     finished, unfinished = sorted_headers(names, skipped, task, also_foreign=also_foreign)
     sentences = list(map(_about_unfinished, unfinished))
-    skipped += first_few(sentences, why="did not finish")
+    skipped += first_few(sentences, why="for not having finished")
     return finished
 
 
@@ -307,7 +309,7 @@ def _readable_headers(files: Iterable[str], skipped: list[str]) -> list[EvalLog]
             logs.append(read_log(file, header_only=True))
         except InputError as error:
             damaged.append(about_damaged(file, error))
-    skipped += first_few(damaged, "file", "cannot be read")
+    skipped += first_few(damaged, "file", "for being unreadable")
 
     def age(log: EvalLog) -> tuple[str, str, str]:
         return log.eval.created, log.stats.completed_at, log.location
@@ -534,9 +536,9 @@ def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
                 f" {len(run.questions):,}."
             )
             kept = [*(newer for newer in kept if newer not in later), run]
-    skipped += first_few(copies, why="other files of the same runs")
-    skipped += first_few(replaced, why="replaced by later runs")
-    skipped += first_few(small, why="later runs of only a few questions")
+    skipped += first_few(copies, why="for repeating the same runs")
+    skipped += first_few(replaced, why="for being replaced by later runs")
+    skipped += first_few(small, why="for covering only a few questions")
     return kept[::-1]
 
 

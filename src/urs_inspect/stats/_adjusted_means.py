@@ -533,8 +533,9 @@ def length_column(scores: npt.ArrayLike, doublings: npt.ArrayLike) -> MeanColumn
     Scores and lengths of M models have the shape (Q, M).
 
     `doublings` has the length of each answer as a binary logarithm, of characters or words; NaN for
-    an empty answer, which has no logarithm and a score by rule: it keeps its score, counts as long
-    as usual, and its question says nothing about the slope. The questions are numbered from 0.
+    an empty answer, which has no logarithm and a score by rule: it keeps its score, counts as an
+    answer of the usual length, and its question says nothing about the slope. The questions are
+    numbered from 0.
     """
     y = np.asarray(scores, dtype=np.float64)
     x = np.asarray(doublings, dtype=np.float64)

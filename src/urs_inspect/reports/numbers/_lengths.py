@@ -188,7 +188,7 @@ class LengthRegression:
     """Means of the ranked models by a regression of scores on log length.
 
     `means` has the columns model, length (how many times as long as the geometric mean of all
-    models; answers of unknown length count as once), mean (by the judge's scores) and equal_length;
+    models; an answer of unknown length counts as 1), mean (by the judge's scores) and equal_length;
     no rows where there is no regression.
     """
 

@@ -199,9 +199,9 @@ def _over_what(compared: ComparedModels) -> str:
     """How many answers have no score, and what means are over."""
     missing = compared.missing
     lacking = f"{missing.unscored:,} of {missing.answers:,} answers have no score."
-    over = f"over the {compared.questions:,} of {compared.asked:,} {compared.noun}s for which"
-    if not compared.questions:
+    if not any(missing.scored.values()):
         return lacking
+    over = f"over the {compared.questions:,} of {compared.asked:,} {compared.noun}s for which"
     if len(compared.ranked) < 2:
         return f"{lacking} Means are {over} {compared.names[0]} has one."
     return (
