@@ -153,15 +153,17 @@ def test_a_run_is_not_called_retried_because_another_attempt_failed_too(tmp_path
 
 @dataclass(frozen=True)
 class Asked:
-    """A run that asked some questions."""
+    """A run that asked some questions, of a model under some conditions."""
 
     file: str
     questions: frozenset[str]
     run_id: str = ""
     of: str = "p/model"
+    conditions: str = ""
 
     def replaces(self, other: "Asked") -> bool:
-        return not self.questions.isdisjoint(other.questions)
+        alike = (self.of, self.conditions) == (other.of, other.conditions)
+        return alike and not self.questions.isdisjoint(other.questions)
 
 
 @pytest.mark.parametrize(("later", "kept"), [(5, "later"), (4, "whole")])

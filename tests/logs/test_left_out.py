@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +16,7 @@ from inspect_ai.log import (
     write_eval_log,
 )
 
+from tests.logs.test_files import Asked
 from tests.reports.golden_files import check_golden
 from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect._util import InputError
@@ -137,21 +137,6 @@ CHECKS = (
     ("mad", "judge_twins", "urs_probe", "judge_pairwise", "judge_rating", "md_eval"),
     ("urs", "urs_crossval", "md_eval"),
 )
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A run that asked some questions, of a model under some conditions."""
-
-    file: str
-    questions: frozenset[str]
-    run_id: str = ""
-    of: str = "p/model"
-    conditions: str = ""
-
-    def replaces(self, other: "Asked") -> bool:
-        alike = (self.of, self.conditions) == (other.of, other.conditions)
-        return alike and not self.questions.isdisjoint(other.questions)
 
 
 def run(file: str, first: int, last: int, run_id: str = "", **others: Any) -> Asked:
