@@ -3,6 +3,7 @@ writes it anew.
 """
 
 import os
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,16 @@ def check_golden(name: str, markdown: str) -> None:
     assert markdown == file.read_text(encoding="utf-8"), (
         f"{file} differs; URS_INSPECT_REGENERATE=1 writes it anew"
     )
+
+
+def difference(usual: str, markdown: str) -> str:
+    """What a report has, and which sentences it lacks, beside a usual one, so that a sentence of
+    both is kept once.
+    """
+    changes = unified_diff(usual.splitlines(), markdown.splitlines(), n=0, lineterm="")
+    # Without the names of files, the numbers of lines and the usual report's rows of tables.
+    lines = [line for line in list(changes)[2:] if not line.startswith(("@@", "-|"))]
+    return "\n".join(lines) + "\n"
 
 
 def rows_of(table: pd.DataFrame) -> list[Any]:
