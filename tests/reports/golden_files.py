@@ -3,6 +3,7 @@ writes it anew.
 """
 
 import os
+import re
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,14 @@ def difference(usual: str, markdown: str) -> str:
     """What a report has, and which sentences it lacks, beside a usual one, so that a sentence of
     both is kept once.
     """
-    changes = unified_diff(usual.splitlines(), markdown.splitlines(), n=0, lineterm="")
+    changes = unified_diff(_sentences(usual), _sentences(markdown), n=0, lineterm="")
     # Without the names of files, the numbers of lines and the usual report's rows of tables.
     lines = [line for line in list(changes)[2:] if not line.startswith(("@@", "-|"))]
     return "\n".join(lines) + "\n"
+
+
+def _sentences(markdown: str) -> list[str]:
+    return re.sub(r"(?<=[.:]) (?=\S)", "\n", markdown).splitlines()
 
 
 def rows_of(table: pd.DataFrame) -> list[Any]:
