@@ -58,6 +58,7 @@ TABLES: dict[str, list[dict[str, Any]]] = {
 TEXTS = {
     "rubric.yaml": RUBRIC,
     "rubric_wrong.yaml": f"{RUBRIC}intents: {{leisure: {{criteria: [no_such]}}}}\n",
+    "rubric_without_name.yaml": "extends: urs\nintents: {}\n",
     "prices.yaml": "p/m: {input: 1, output: 2, input_cache_write: 0, input_cache_read: 0}\n",
     "prices_wrong.yaml": "p/m: {input: a, output: 2, input_cache_write: 0, input_cache_read: 0}\n",
     "traffic.yaml": "intents: {leisure: 0.75, api: 0.25}\n",

@@ -323,7 +323,9 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
         return _Recognised("unknown", f"has {here}; name the --kind: {_kinds_with_columns()}")
     if best.lacking:
         lacking = choices(best.lacking)
-        note = f"recognised as {best.kind} without {lacking}; --kind names another"
+        note = f"recognised as {best.kind} without {lacking}"
+        if best.kind != "rubric":
+            note += "; --kind names another"
         return _Recognised(best.kind, note)
     return _Recognised(best.kind)
 
