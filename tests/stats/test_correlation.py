@@ -101,6 +101,20 @@ def test_correlations_worked_out_by_hand(
     assert np.isnan(bounds(one_prompt)).all()
 
 
+@pytest.mark.parametrize(("of_labels", "of_ratings"), [(1e9, 1e-9), (1e-9, 1e9), (1e-9, 1e-9)])
+def test_each_side_has_a_unit_of_its_own(of_labels: float, of_ratings: float) -> None:
+    labels = np.array([1, 2, 4, 3, 5.0])
+    ratings = np.array([2, 1, 3, 5, 4.0])
+    found = correlate(of_labels * labels, of_ratings * ratings, range(5), rounds=9)
+    plain = correlate(labels, ratings, range(5), rounds=9)
+    assert values(found) == pytest.approx(values(plain))
+    # Equal ratings differ from their mean by rounding, however small or large the labels are.
+    for equal in (0.1 * of_labels, 0.1 * of_ratings):
+        constant = np.full(5, equal)
+        assert np.isnan(values(correlate(of_labels * labels, constant, range(5)))).all()
+        assert np.isnan(values(correlate(constant, of_ratings * ratings, range(5)))).all()
+
+
 def test_the_difference_is_first_less_second_over_what_both_rated() -> None:
     # The first rates as labelled (1, 1, 1), the second the other way round (-1, -1, -1).
     found = correlation_difference(
