@@ -634,9 +634,20 @@ def test_of_two_equally_large_logs_of_one_benchmark_the_last_counts(tmp_path: Pa
         )
     assert results(board_of(tmp_path), PEOPLE) == {"2.eval": (0.7, 40)}
     # Another benchmark, rubric or language of prompts is another check.
-    about: dict[str, Any] = {"metadata": {"dataset_sha256": "other"}}
-    write_task(tmp_path / "4.eval", "md_eval", PAIRS, samples=8, **about)
-    assert set(results(board_of(tmp_path), PEOPLE)) == {"2.eval", "4.eval"}
+    others: list[dict[str, Any]] = [
+        {"metadata": {"dataset_sha256": "other"}},
+        {"metadata": {"rubric": "urs 2"}},
+        {"metadata": {"rubric_sha256": "c"}},
+        {"task_args": {"judge_language": "zh"}},
+        {"task_args": {"judge_language": "en"}},
+    ]
+    for number, about in enumerate(others, 4):
+        write_task(tmp_path / f"{number}.eval", "md_eval", PAIRS, samples=8, **about)
+    board = board_of(tmp_path)
+    used = {name.partition(" ")[0] for name in results(board, PEOPLE)}
+    assert used == {"2.eval", *(f"{number}.eval" for number in range(4, 9))}
+    [skipped] = board.skipped
+    assert "1.eval" in skipped and "3.eval" in skipped and skipped.startswith("2 logs")
 
 
 @pytest.mark.parametrize(
