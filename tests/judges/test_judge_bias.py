@@ -210,11 +210,12 @@ def test_each_epoch_has_a_verdict_of_its_own_and_each_text_is_a_pair(tmp_path: P
     expected = judge_bias([*own_rows, *first_rows, *own_rows], cast_votes, {OWN_MODEL})
     bias = found.judges[JUDGE]
     for name in (PLACE, LENGTH, LISTS, OWN):
-        for one, other in (
+        for found_one, by_rows in (
             (bias.judge[name], expected.judge[name]),
             (bias.beyond[name], expected.beyond[name]),
         ):
-            assert [one.value, one.low, one.n] == pytest.approx([other.value, other.low, other.n])
+            numbers = [found_one.value, found_one.low, found_one.n]
+            assert numbers == pytest.approx([by_rows.value, by_rows.low, by_rows.n])
     assert bias.judge[PLACE].n == 3 * len(own_rows)
     assert bias.pairs == len(ballots)
     # Another run has other answers to the same questions.
@@ -222,8 +223,8 @@ def test_each_epoch_has_a_verdict_of_its_own_and_each_text_is_a_pair(tmp_path: P
         battle(replace(one, response_a=f"{one.response_a} and more"), own_always(one), cast)
         for one, cast in zip(ballots, votes, strict=True)
     ]
-    other = write_log(tmp_path / "logs" / "two.eval", *rewritten)
-    logs = [read_eval_log(str(tmp_path / "logs" / "one.eval")), read_eval_log(str(other))]
+    written_again = write_log(tmp_path / "logs" / "two.eval", *rewritten)
+    logs = [read_eval_log(str(path)) for path in (tmp_path / "logs" / "one.eval", written_again)]
     [both] = battle_biases(logs)
     assert both.judges[JUDGE].pairs == 2 * len(ballots)
 
@@ -254,13 +255,14 @@ def test_each_epoch_of_a_labelled_pair_has_a_verdict_of_its_own() -> None:
         assert one.people[name].value == pytest.approx(expected.people[name].value)
         assert (one.judge[name].n, one.people[name].n) == (16, 8)
     # Without a label, with an unread verdict, or with an empty answer nothing counts.
-    for facts, text in (
+    uncounted: list[tuple[dict[str, Any], str]] = [
         ({"labels": {}, "verdicts": {"a": {OVERALL: "a"}}}, "text"),
         ({"labels": {OVERALL: "a"}, "verdicts": {"a": {OVERALL: None}}}, "text"),
         ({"labels": {OVERALL: "a"}, "verdicts": {"a": {OVERALL: "a"}}}, " "),
-    ):
+    ]
+    for given, text in uncounted:
         about = {"response_a": text, "response_b": "text"}
-        score = Score(value=1.0, metadata=facts)
+        score = Score(value=1.0, metadata=given)
         judge.items = {("p", 1): SampleScore(score=score, sample_metadata=about)}
         assert pair_biases(dataset) is None
 

@@ -1,6 +1,7 @@
 """Tests of `urs_inspect.judges._judges`."""
 
 import math
+from typing import Any
 
 import pytest
 from inspect_ai.event import ModelEvent
@@ -20,7 +21,7 @@ from urs_inspect.judges._judges import (
     read_ratings,
 )
 from urs_inspect.judging._prompts import Orders
-from urs_inspect.stats import BASELINES
+from urs_inspect.stats import BASELINES, Estimate
 
 
 def part(log: EvalLog, chosen: slice) -> EvalLog:
@@ -100,6 +101,9 @@ NAN = math.nan
         pytest.param(
             [[call(0.002, 1), call(0.9, 0.0, cache="read")]], 0.004, 2, (2, 1, 1), id="from a cache"
         ),
+        pytest.param(
+            [[call(0.002, 1), call(0.004, 2, cache="write")]], 0.006, 3, (2, 0, 0), id="to a cache"
+        ),
         pytest.param([[call(None, 1), call(None, 2)]], NAN, 3, (2, 2, 0), id="without a price"),
         pytest.param([[]], NAN, NAN, (0, 0, 0), id="no calls"),
     ],
@@ -112,6 +116,25 @@ def test_cost_and_time_of_calls(
     )
     assert (found.cost, found.seconds) == pytest.approx((cost, seconds), nan_ok=True)
     assert (found.calls, found.without_cost, found.without_seconds) == counts
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "better"),
+    [
+        (0.001, 0.0499, "first"),
+        (-0.001, 0.0499, "second"),
+        (0.9, 0.05, None),
+        (-0.9, 0.05, None),
+        (0.9, NAN, None),
+    ],
+)
+def test_a_judge_is_better_where_the_corrected_test_is_significant(
+    difference: float, p: float, better: str | None
+) -> None:
+    first: Any = "first"
+    second: Any = "second"
+    found = Estimate(difference, NAN, NAN, 9, 9)
+    assert JudgeTest(first, second, "overall", found, 0.001, p).better == better
 
 
 def test_a_judge_is_measured_on_its_pairs(logs: Logs) -> None:

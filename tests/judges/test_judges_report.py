@@ -249,6 +249,12 @@ def test_all_numbers_have_a_row() -> None:
         assert counted[judge.name] > 0
     for rater in ratings.judges:
         assert counted[rater.name] == len(rating_details(rater))
+    others = replace(ratings, dataset="other ratings.csv")
+    whole_table = judge_numbers([pairs], [ratings, others])
+    of_dataset = Counter(whole_table["dataset"])
+    assert list(of_dataset) == [pairs.dataset, ratings.dataset, others.dataset]
+    assert of_dataset[ratings.dataset] == of_dataset[others.dataset]
+    assert set(judge_numbers([], [ratings])["dataset"]) == {ratings.dataset}
     unread = table[(table["measure"] == "unread") & (table["judge"] == "p/noisy")]
     [whole] = unread[unread["by"] == "all"]["value"]
     assert whole == 3 / 40

@@ -27,6 +27,7 @@ from urs_inspect.reports.numbers._agreement import (
     IntentLevel,
     ModelLevel,
     NoLevel,
+    _means_by_intent,
     agreement_of,
     case_level,
     intent_level,
@@ -67,6 +68,7 @@ from urs_inspect.stats import (
     interval_alpha,
     rank,
 )
+from urs_inspect.stats._bootstrap import resample
 from urs_inspect.stats._correlation import (
     MeanCorrelation,
     correlate_means,
@@ -1222,6 +1224,32 @@ def test_questions_people_and_clusters_behind_means_by_hand() -> None:
     assert (found.asked, found.clusters, found.people_resampled) == (6, 4, True)
     exact = intents_level(answers(table), satisfaction(people=None, a=3, b=4, c=2))
     assert "people" not in exact.behind or not exact.behind["people"]
+    # The means are those of the questions of each intent, and a cluster is drawn as a whole.
+    scores = {point["group"]: point["score"] for point in exact.points}
+    assert [scores[name].value for name in names] == [5.5, 7, 2.5]
+    assert [(scores[name].n, scores[name].clusters) for name in names] == [(2, 1), (1, 1), (2, 2)]
+
+
+def test_users_with_questions_on_several_intents_are_drawn_for_all_of_them() -> None:
+    beyond = {"a": 0.0, "b": 1.0, "c": 3.0}
+    finals = {
+        f"{letter}{number}": 1 + 2 * number + more
+        for letter, more in beyond.items()
+        for number in range(4)
+    }
+    made = [
+        {**one, "cluster": f"user {int(one['question'][1])}"}
+        for model in "mn"
+        for one in rows(model, finals)
+    ]
+    table = score_table(answers(made).table, ["m", "n"])
+    groups = [GROUPS[letter] for letter in "abc"]
+    means = _means_by_intent(table, groups, Resampling(40, seed=2))
+    counts = np.concatenate(list(resample(4, 40, derived_seed(2, 0))))
+    drawn = counts @ np.array([1.0, 3, 5, 7]) / 4
+    for one, more in zip(means, beyond.values(), strict=True):
+        assert one.values.tolist() == [4 + more, 4 + more]
+        assert one.draws == pytest.approx(np.column_stack([drawn + more, drawn + more]))
 
 
 def test_models_of_votes_by_hand() -> None:

@@ -496,6 +496,8 @@ def test_what_counts_as_right() -> None:
 def test_every_field_has_one_code_an_item(name: str, highest: str) -> None:
     with pytest.raises(ValueError, match=rf"{name} has shape \(2,\).*3 items"):
         some(**{name: np.array([A, B])})
+    with pytest.raises(ValueError, match=rf"{name} has shape \(3, 1\).*3 items"):
+        some(**{name: np.array([[A], [B], [A]])})
     for bad in ([0, 1, 4], [-1, 0, 1], [0.0, 1.0, math.nan], ["a", "b", "a"]):
         with pytest.raises(ValueError, match=rf"{name} must be codes .*{highest}"):
             some(**{name: np.array(bad)})
