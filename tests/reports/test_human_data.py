@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ import pytest
 from inspect_ai.log import EvalError, EvalSample
 from inspect_ai.model import ModelOutput
 
+from tests.annotation.samples import answer as saved_answer
+from tests.annotation.samples import rating
 from tests.reports.json_files import write_rows
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.annotation._rating_queue import Answer
+from urs_inspect.annotation._ratings import Rating
 from urs_inspect.reports.numbers._human_data import (
     HumanRating,
     Satisfaction,
@@ -562,3 +566,75 @@ def test_without_any_answer_there_is_nothing_to_rate(tmp_path: Path) -> None:
     log = rated_log(tmp_path / "a.eval", of_model("q1", "text", {"p/x": 5.0}, error=gone))
     with pytest.raises(InputError, match="no answer to rate"):
         answers_to_rate([log], load_rubric())
+
+
+# --- ratings that `annotate` saved ---
+
+
+def saved(path: Path, *events: Rating, more: str = "") -> Path:
+    text = "".join(f"{event.to_line()}\n" for event in events)
+    path.write_text(text + more, encoding="utf-8")
+    return path
+
+
+def test_saved_ratings_by_hand(tmp_path: Path) -> None:
+    one, two, three, four = (saved_answer(number) for number in range(4))
+    taken = rating(four, 2, "ann")
+    saved(
+        tmp_path / "ann.jsonl",
+        rating(one, 3, "ann", rate=2.0, threshold=0.1),
+        rating(two, 6, "ann", rate=1.0, threshold=0.5),
+        rating(one, 4, "ann", rate=2.0, threshold=0.1),
+        rating(one, 8, "ann", check=True),
+        rating(two, 5, "ann", check=True),
+        rating(three, 1, "ann", threshold=0.2, cannot_tell=True),
+        taken,
+        replace(taken, undone=True, time="2099-01-01T00:00:00+00:00"),
+        more="nonsense\n",
+    )
+    saved(tmp_path / "ben.jsonl", rating(one, 9, "ben", rate=2.0, threshold=0.1))
+    found = read_human_ratings(tmp_path, None)
+    assert {(each.model, each.epoch) for each in found.ratings} == {("apple", 1)}
+    assert len(found.ratings) == 3
+    assert {(each.question, each.rater, each.rating) for each in found.ratings} == {
+        ("q0", "ann", 4.0),
+        ("q1", "ann", 6.0),
+        ("q0", "ben", 9.0),
+    }
+    assert {each.place for each in found.ratings} == {str(tmp_path)}
+    assert (found.scale, found.repeated, found.weighted, found.doubt) == (SCALE, 0, True, "")
+    # Answers were drawn up to the highest threshold, one of them with twice the rate.
+    chances = {"q0": 1 - math.exp(-2.0 * 0.5), "q1": 1 - math.exp(-0.5)}
+    for each in found.ratings:
+        assert each.weight == pytest.approx(1 / chances[each.question])
+    untold, changed, wrong = found.notes
+    assert tells(untold, "1 answer") and tells(changed, "1 rating ... 1 taken back")
+    assert tells(wrong, "ann.jsonl ... line 9")
+    # 4 and then 8, 6 and then 5
+    [repeat] = found.repeats
+    assert tells(repeat, "ann ... 2 answers twice ... 2.5;")
+
+
+def test_saved_ratings_are_on_the_scale_of_the_rubric_and_of_something(tmp_path: Path) -> None:
+    path = saved(tmp_path / "me.jsonl", rating(saved_answer(0), 3))
+    found = read_human_ratings(path, SCALE)
+    assert (found.notes, found.repeats, len(found.ratings)) == ((), (), 1)
+    for scale in ((1.0, 5.0), (0.0, 10.0)):
+        with pytest.raises(InputError) as caught:
+            read_human_ratings(path, scale)
+        said = str(caught.value)
+        assert tells(said, f"me.jsonl ... 1,10 ... {scale[0]:g},{scale[1]:g}")
+    untold = saved(tmp_path / "untold.jsonl", rating(saved_answer(0), 1, cannot_tell=True))
+    with pytest.raises(InputError, match=r"untold\.jsonl: no rating$"):
+        read_human_ratings(untold, None)
+    (tmp_path / "torn").mkdir()
+    saved(tmp_path / "torn" / "me.jsonl", more="nonsense\n")
+    with pytest.raises(InputError, match=r"(?s)torn: no rating\n.*me\.jsonl.*line 1"):
+        read_human_ratings(tmp_path / "torn", None)
+    one = saved(
+        tmp_path / "once.jsonl",
+        rating(saved_answer(0), 3),
+        rating(saved_answer(0), 7, check=True),
+    )
+    [repeat] = read_human_ratings(one, None).repeats
+    assert tells(repeat, "me ... 1 answer twice ... 4.0;")
