@@ -23,6 +23,7 @@ from tests.reports import answer_rows
 from tests.reports.judged_logs import answered, judgement, tokens, write_judged
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
+from urs_inspect.datasets._addition import addition_prompt
 from urs_inspect.estimating import _estimate as estimate
 from urs_inspect.estimating._actual_use import read_actual
 from urs_inspect.estimating._estimate import (
@@ -762,3 +763,56 @@ def test_the_assumed_spread_is_that_of_published_scores(data_dir: Path) -> None:
     for assumed, measured in ((_SPREAD, deviations), (_PAIRED, ratios)):
         given = (assumed.low, assumed.expected, assumed.high)
         assert given == pytest.approx((min(measured), np.mean(measured), max(measured)), abs=0.05)
+
+
+# --- what a prompt is about ---
+
+
+def test_what_is_known_of_a_prompt_by_hand() -> None:
+    reference = Amount.exactly(9)
+    known = {
+        "Why is the sky blue?": estimate._Question("de", reference, 2.0),
+        "Why?": estimate._Question("fr", Amount.exactly(3), 5.0),
+    }
+    ledger = estimate._Ledger(WORDS, known)
+
+    def about(prompt: str) -> tuple[str, Amount | None, float]:
+        found = ledger._question(prompt)
+        return found.language, found.reference, found.weight
+
+    assert about("Why?") == ("fr", Amount.exactly(3), 5.0)
+    # A prompt that only contains a question is no answer to it, and has no reference.
+    assert about("Judge this: Why? It just is.") == ("fr", None, 5.0)
+    assert about("Judge this: Why is the sky blue? Why?") == ("de", None, 2.0)
+    # Nothing is known of other prompts: more than a tenth of a Chinese text is wide.
+    assert about("Say something.") == ("en", None, 3.5)
+    assert about("天" * 1 + "a" * 9) == ("en", None, 3.5)
+    assert about("天" * 2 + "a" * 9) == ("zh", None, 3.5)
+    nothing_known = estimate._Ledger(WORDS, {"": estimate._Question("de", None, 7.0)})
+    assert nothing_known._question("Say something.").weight == 7.0
+    assert estimate._Ledger(WORDS, {})._question("天空").weight == 1.0
+
+
+def test_each_call_is_recorded_by_what_is_replied() -> None:
+    ledger = estimate._Ledger(WORDS, {"Why?": estimate._Question("fr", Amount.exactly(3), 5.0)})
+    written = ledger.record("model", "m", ["Why?"], "any words")
+    again = ledger.record("model", "n", ["Why?"], "any words")
+    judged = '{"a": {"winner": "A"}, "b": {"winner": "B"}, "c": {"winner": "tie"}}'
+    prompt = ["Judge:", f"Why? First {again} or {written}"]
+    assert ledger.record("grader", "j", prompt, judged) == judged
+    frame = addition_prompt("en").frame
+    added = ledger.record("model", "m", [frame.replace("{chain}", "12 + 34")], "It is 46")
+    first, second, of_judge, of_sum = ledger.calls
+    assert [one.author for one in ledger.answers][:2] == ["m", "n"]
+    assert (first.role, first.model, first.language, first.weight) == ("model", "m", "fr", 5.0)
+    assert (first.verdicts, first.answers, second.model) == (0, (), "n")
+    assert first.reply is not None and first.reply.reference == Amount.exactly(3)
+    assert first.sent == WORDS.messages("Why?")
+    # The answers in a judge's prompt are not counted as its text, in the order in which they stand.
+    assert [one.author for one in of_judge.answers] == ["n", "m"]
+    assert of_judge.sent == WORDS.messages("Judge:", "Why? First  or ")
+    assert (of_judge.verdicts, of_judge.reply) == (3, None)
+    # A sum is written as the simulation does, so that its length is known.
+    assert added == "It is 46"
+    assert of_sum.reply is not None and of_sum.reply.exact == Amount.exactly(3)
+    assert first.reply.exact is None

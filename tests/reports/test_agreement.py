@@ -734,6 +734,12 @@ def test_a_list_of_votes(tmp_path: Path) -> None:
         60,
     )
     assert (found.skipped, found.people) == ((), None)
+    (tmp_path / "more").mkdir()
+    copy = write_rows(tmp_path / "more" / "copy.jsonl", *lines)
+    twice = read_vote_ranking([str(tmp_path / "votes.jsonl"), str(copy)], MODELS_HOW)
+    [skipped] = twice.skipped
+    assert tells(skipped, "copy.jsonl ... votes.jsonl")
+    assert twice.ranking.battles == 17
     assert (
         read_vote_ranking([str(tmp_path)], MODELS_HOW).ranking.bradley_terry
         == found.ranking.bradley_terry
@@ -1273,6 +1279,20 @@ def test_models_of_votes_by_hand() -> None:
     assert (found.questions, found.asked, found.clusters) == (3, 3, 0)
     assert dict(found.behind["questions"]) == dict.fromkeys("xyz", 3)
     assert dict(found.behind["instructions"]) == {"the votes": 19}
+    assert "clusters" not in found.behind
+    # Two of the three questions are of one user; y has no score on the third.
+    users = {"a1": "ann", "a2": "ann", "b1": "ben"}
+    made = [
+        row(model, question, math.nan if (model, question) == ("y", "b1") else final, cluster=user)
+        for model in "xyz"
+        for (question, user), final in zip(users.items(), FINALS[model].values(), strict=True)
+    ]
+    table = answers(made).table
+    by_user = model_level(score_table(table, list("xyz")), model_names(table), votes(), MODELS_HOW)
+    assert isinstance(by_user, ModelLevel)
+    assert dict(by_user.behind["questions"]) == {"x": 3, "y": 2, "z": 3}
+    assert dict(by_user.behind["clusters"]) == {"x": 2, "y": 1, "z": 2}
+    assert by_user.clusters == 2
 
 
 def test_a_rating_without_an_epoch_is_vague_only_beside_several() -> None:

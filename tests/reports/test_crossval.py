@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -243,6 +244,28 @@ def test_replies_without_the_key_are_counted_by_evaluator(
     [grid_of_log] = grids_of([read(log)])
     [judge] = grid_of_log.scores.evaluators
     assert [note for note in grid_notes(grid_of_log) if tells(note, f"WARNING: {judge} left out")]
+
+
+def test_logs_are_read_in_their_order_and_those_without_judgements_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = {
+        "late.eval": grid_log({("e", "s", "m"): [5]}, log="late.eval"),
+        "empty.eval": grid_log({("e", "s", "m"): []}, log="empty.eval"),
+        "early.eval": grid_log({("e", "s", "m"): [6]}, log="early.eval"),
+    }
+
+    def read_one(log: EvalLog) -> GridLog:
+        return made[Path(log.location).name]
+
+    monkeypatch.setattr("urs_inspect.reports.numbers._crossval.read_grid_log", read_one)
+    logs: list[Any] = [
+        SimpleNamespace(location=f"/logs/{name}.eval")
+        for name in ("late", "torn", "empty", "early")
+    ]
+    skipped = ["before"]
+    assert [one.name for one in read_grid_logs(logs, skipped)] == ["late.eval", "early.eval"]
+    assert skipped[1:] == [Telling("torn.eval ... KeyError"), Telling("empty.eval ... no samples")]
 
 
 def test_epochs_and_a_limit_that_leaves_cells_short(tmp_path: Path, places: dict[str, Any]) -> None:

@@ -185,6 +185,14 @@ def test_all_faults_are_said_at_once(tmp_path: Path) -> None:
     assert len(error.splitlines()) == 1 + 9
 
 
+def test_a_fault_of_an_id_is_said_once(tmp_path: Path) -> None:
+    for wrong in ([1], None, "", {"a": 1}, True):
+        path = write_rows(
+            tmp_path / "r.jsonl", {"id": wrong, "rating": 5}, {"id": "q", "rating": 5}
+        )
+        assert error_of(path).count("column 'id'") == 1
+
+
 def test_a_rating_that_is_no_label_is_named_and_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", "q1,m,C,x", *[f"q{n},m,maybe,x" for n in range(2, 9)])
     with pytest.raises(InputError) as error:

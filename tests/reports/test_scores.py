@@ -250,6 +250,15 @@ def test_columns_by_hand(rubric: Rubric) -> None:
     assert found.languages == (*codes, "de", "fr")
     parts = [name for name in rubric.intents if name in ("api", "solve_professional_problem")]
     assert found.parts == tuple(f"Solve Problem: {name}" for name in parts)
+    # An intent that logs report in two groups is a part of each with the questions of that group.
+    twice = [("api", "Code", "en", ""), ("leisure", "Code", "en", ""), ("api", "Code", "zh", "")]
+    both = pd.concat([facts, pd.DataFrame(twice, columns=facts.columns)], ignore_index=True)
+    of_both = columns_of(both, rubric)
+    for part in of_both.parts:
+        group, _, intent = part.partition(": ")
+        kept = both[(both["group"] == group) & (both["intent"] == intent)]
+        assert len(kept) and of_both.questions[part].tolist() == kept.index.tolist()
+    assert {"Code: api", "Code: leisure", "Solve Problem: api"} <= set(of_both.parts)
     assert set(found.cells) == {f"{group}/{language}" for _, group, language, _ in kinds}
     # A country that is called like a language
     assert found.countries == ("Peru", "Chile", "en (country)")

@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -493,3 +494,6 @@ def test_seeds_of_parts_differ_and_stay() -> None:
     seeds = [derived_seed(0, part) for part in range(50)]
     assert len(set(seeds)) == 50
     assert derived_seed(0, 7) == seeds[7] != derived_seed(1, 7)
+    # The parts of a part, and their order, make other seeds.
+    pairs = [derived_seed(0, *parts) for parts in product(range(1, 6), repeat=2)]
+    assert len({*seeds, *pairs}) == 75
