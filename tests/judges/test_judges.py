@@ -1,6 +1,7 @@
 """Tests of `urs_inspect.judges._judges`."""
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from urs_inspect.judges._judges import (
     JudgeResult,
     JudgeTest,
     RatingJudge,
+    _accuracy_of,
+    _common_orders,
     effort,
     read_judge,
     read_judges,
@@ -378,6 +381,51 @@ def test_judges_that_saw_different_orders_have_baselines_in_the_order_of_the_dat
     found = by_judge(dataset.baselines)["baseline/first"]
     assert found.orders == "seeded"
     assert found.overall is not None and found.overall.accuracy.value == pytest.approx(1 / 7)
+
+
+A, B = ("a",), ("b",)
+
+
+@pytest.mark.parametrize(
+    ("shown", "named", "orders", "firsts"),
+    [
+        ([[A], [A]], {"ab"}, "ab", [A, A]),
+        ([[A, A], [A]], {"ab", "seeded"}, "ab", [A, A]),
+        ([[A], [B]], {"ab"}, "seeded", [A, B]),
+        ([[B], [A]], {"ab"}, "seeded", [B, A]),
+        ([[B], [B]], set(), "seeded", [B, B]),
+        ([[A], [A]], {"seeded"}, "seeded", [A, A]),
+        ([[A], [A, B]], {"seeded"}, "ab", []),
+        ([[A, B], [A, B]], {"ab", "seeded"}, "ab", []),
+        ([[("a", "b"), ("b", "a")], [("b", "a")]], {"both"}, "both", [("a", "b"), ("b", "a")]),
+        ([[("a", "b")], [A]], {"both", "ab"}, "ab", [A, A]),
+        ([[("b", "a")], [A]], {"both", "ab"}, "seeded", [B, A]),
+        ([], {"ab"}, "ab", []),
+        ([], {"seeded"}, "seeded", []),
+    ],
+)
+def test_the_orders_that_all_judges_saw_by_hand(
+    shown: list[list[tuple[str, ...]]],
+    named: set[str],
+    orders: str,
+    firsts: list[tuple[str, ...]],
+) -> None:
+    by_sample = {(f"p{number}", 1): seen for number, seen in enumerate(shown)}
+    found, first_of = _common_orders(by_sample, named)
+    assert found == orders
+    assert list(first_of.values()) == firsts
+    assert list(first_of) == list(by_sample)[: len(firsts)]
+
+
+def test_judges_without_an_accuracy_come_last() -> None:
+    def judge(name: str, value: float | None) -> Any:
+        estimate = Estimate(math.nan if value is None else value, NAN, NAN, 9, 9)
+        measures = None if value is None else SimpleNamespace(accuracy_all=estimate)
+        return SimpleNamespace(name=name, overall=measures, dimensions=None)
+
+    judges = [judge("none", None), judge("unknown", NAN), judge("bad", 0.0), judge("good", 0.7)]
+    accuracies = [_accuracy_of(one, "overall") for one in judges]
+    assert accuracies == [-math.inf, -math.inf, 0.0, 0.7]
 
 
 def test_seeds_that_differ_leave_the_coin_with_seed_0(logs: Logs) -> None:
