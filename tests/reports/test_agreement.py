@@ -784,6 +784,9 @@ def test_files_without_votes_of_people_are_named(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             read_vote_ranking([str(source)], MODELS_HOW)
+    for sources in (["none", log], [log, "none"], [cast_votes, log, "none"]):
+        with pytest.raises(InputError, match="no file or directory 'none'"):
+            read_vote_ranking(map(str, sources), MODELS_HOW)
 
 
 STATISTICS_HOW = Resampling(rounds=20, seed=2)

@@ -356,6 +356,16 @@ def test_satisfaction_files_faults_are_named(row: str, message: str, path: Path)
     assert str(caught.value).startswith(f"{path}: {message}")
 
 
+def test_faults_of_rows_and_of_the_file_are_said_together(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    lines = ['{"intent": "Leisure", "satisfaction": 9}', "{torn", '{"intent": "x"}']
+    with pytest.raises(InputError) as caught:
+        read(path, "\n".join(lines))
+    said = str(caught.value)
+    for words in ("line 1: column 'satisfaction'", "line 2", "line 3: column 'intent'"):
+        assert words in said
+
+
 def test_files_and_scales_that_hold_nothing(path: Path) -> None:
     with pytest.raises(InputError, match="no row"):
         read(path, "intent,satisfaction\n")
@@ -498,7 +508,7 @@ def test_answers_to_rate_by_hand(tmp_path: Path) -> None:
     log = rated_log(
         tmp_path / "a.eval",
         of_model("q1", "one", BOTH, metadata={"intent": "api", "language": "zh"}),
-        of_model("q1", "again", {"p/x": 6.0, "p/y": 6.5}, epoch=2, metadata={"intent": "api"}),
+        of_model("q1", "\n again ", {"p/x": 6.0, "p/y": 6.5}, epoch=2, metadata={"intent": "api"}),
         of_model("q2", "two", BOTH, error=gone),
         nothing,
         roles={"grader": list(BOTH)},
@@ -506,7 +516,8 @@ def test_answers_to_rate_by_hand(tmp_path: Path) -> None:
     found, skipped = answers_to_rate([log], load_rubric())
     assert [vars(answer) for answer in found] == [
         vars(Answer("q1", "p/model", 1, "api", "zh", "Ask q1", "one", REFERENCE, 5.0)),
-        vars(Answer("q1", "p/model", 2, "api", "en", "Ask q1", "again", REFERENCE, 0.5)),
+        # An answer is shown as it was given.
+        vars(Answer("q1", "p/model", 2, "api", "en", "Ask q1", "\n again ", REFERENCE, 0.5)),
         vars(Answer("q3", "p/model", 1, "leisure", "en", "Ask q3", "", REFERENCE, 0.0)),
     ]
     assert skipped == (Telling("1 sample without an answer"),)
