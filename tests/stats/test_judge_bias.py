@@ -110,7 +110,7 @@ def test_a_model_may_always_be_shown_second(model: str) -> None:
 def test_strengths_of_models_that_one_side_does_not_name_are_left_out_of_both() -> None:
     judge, people = drawn(seed=3)
     without = [[replace(row, first="", second="") for row in rows] for rows in (judge, people)]
-    expected = judge_bias(*without)
+    expected = judge_bias(without[0], without[1])
     for one, other in ((without[0], people), (judge, without[1])):
         found = judge_bias(one, other, OWN_MODEL)
         assert not found.named and math.isnan(found.beyond[OWN].value)
