@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from inspect_ai.scorer import SampleScore
 
 from tests.reports.golden_files import check_golden
 from tests.scorers.test_pair_metrics import scored
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.judges._bias_report import bias_section, bias_sentence, labelled_by
 from urs_inspect.judges._biases import DatasetBiases, own_models, pair_biases
@@ -28,7 +30,13 @@ from urs_inspect.judges._judges import (
     computed_baselines,
     result_of,
 )
-from urs_inspect.judges._report import judge_numbers, judges_report, rating_details
+from urs_inspect.judges._report import (
+    _claim_on_pairs,
+    _unparsed,
+    judge_numbers,
+    judges_report,
+    rating_details,
+)
 from urs_inspect.judges._twins_report import padding_sentence, twins_sections
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.reports.numbers._twins import KindShift, Twins
@@ -261,6 +269,50 @@ def test_all_numbers_have_a_row() -> None:
     assert set(unread["by"]) == {"all", "scenario", "intent", "language"}
     failures = table[(table["by"] == "failure") & (table["judge"] == "p/noisy")]
     assert failures[["group", "value"]].to_numpy().tolist() == [["no_rating", 3.0]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "share"),
+    [
+        ({"overall": (0.5, 4), "dimensions": (0.25, 12)}, (2 + 3) / 16),
+        ({"overall": (0.5, 4), "dimensions": None}, 0.5),
+        ({"overall": None, "dimensions": (0.25, 12)}, 0.25),
+        ({"overall": (NAN, 0), "dimensions": (0.25, 12)}, 0.25),
+        ({"overall": (NAN, 0), "dimensions": None}, NAN),
+        ({"overall": None, "dimensions": None}, NAN),
+    ],
+)
+def test_the_share_of_unparsed_verdicts_is_of_all_that_were_asked_for(
+    asked: dict[str, tuple[float, int] | None], share: float
+) -> None:
+    measures = {
+        level: one and SimpleNamespace(unread=Estimate(one[0], NAN, NAN, one[1], one[1]))
+        for level, one in asked.items()
+    }
+    judge: Any = SimpleNamespace(**measures)
+    assert _unparsed(judge) == pytest.approx(share, nan_ok=True)
+
+
+def test_the_first_claim_is_about_the_judges_that_are_right_most_often() -> None:
+    five = five_judges()
+    names = [judge.name for judge in five.judges]
+    shares = {judge.name: judge.overall and judge.overall.accuracy_all for judge in five.judges}
+    found = _claim_on_pairs(five)
+    said = []
+    for name in names[:3]:
+        one = shares[name]
+        assert one is not None
+        said.append(f"{name} ... {100 * one.value:.1f}%")
+    assert tells(found, f"pairs.csv: {' ... '.join(said)} ... 2 more judges")
+    assert names[3] not in found.partition("more judges")[0]
+    three = _claim_on_pairs(three_judges())
+    assert "more judge" not in three and "of the pairs." in three
+    of_rules = replace(five, judges=())
+    assert tells(_claim_on_pairs(of_rules), "pairs.csv ... no judge")
+    models = tuple(judge for judge in three_judges().judges if not judge.is_baseline)
+    without_rules = replace(three_judges(), judges=models, baselines=())
+    alone = _claim_on_pairs(without_rules)
+    assert alone.endswith("of the pairs.") and three.startswith(alone)
 
 
 # --- tests and baselines ---

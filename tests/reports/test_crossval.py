@@ -17,6 +17,7 @@ import pytest
 from inspect_ai import score
 from inspect_ai.log import EvalError, EvalLog, EvalSample, write_eval_log
 from inspect_ai.model import ChatMessage, ModelOutput, get_model
+from inspect_ai.scorer import Score
 
 from tests.reports.golden_files import check_golden, rows_of
 from tests.reports.judged_logs import answered, judgement, unscored, write_judged
@@ -35,6 +36,7 @@ from urs_inspect.reports.numbers._crossval import (
     Grid,
     GridLog,
     JudgedRuns,
+    _judged,
     bias_table,
     grids_of,
     mean_table,
@@ -244,6 +246,26 @@ def test_replies_without_the_key_are_counted_by_evaluator(
     [grid_of_log] = grids_of([read(log)])
     [judge] = grid_of_log.scores.evaluators
     assert [note for note in grid_notes(grid_of_log) if tells(note, f"WARNING: {judge} left out")]
+
+
+@pytest.mark.parametrize(
+    ("error", "score", "outcome", "final"),
+    [
+        ("gone", judgement(5.0), "error", math.nan),
+        ("gone", None, "error", math.nan),
+        (None, None, "not_judged", math.nan),
+        (None, judgement(5.0), "judged", 5.0),
+        (None, unscored(), "unscored_refusal", math.nan),
+        (None, Score(value={"final": 4.0}), "unknown", 4.0),
+    ],
+)
+def test_how_a_judgement_ended(
+    error: str | None, score: Score | None, outcome: str, final: float
+) -> None:
+    sample: Any = SimpleNamespace(error=error)
+    found, value = _judged(sample, score)
+    assert found == outcome
+    assert value == pytest.approx(final, nan_ok=True)
 
 
 def test_logs_are_read_in_their_order_and_those_without_judgements_are_told(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from inspect_ai.log import EvalError, EvalSample
+from inspect_ai.log import EvalError, EvalSample, read_eval_log, write_eval_log
 from inspect_ai.model import ModelOutput
 
 from tests.annotation.samples import answer as saved_answer
@@ -657,3 +657,32 @@ def test_saved_ratings_are_on_the_scale_of_the_rubric_and_of_something(tmp_path:
     )
     [repeat] = read_human_ratings(one, None).repeats
     assert tells(repeat, "me ... 1 answer twice ... 4.0;")
+
+
+@pytest.mark.parametrize(
+    ("panel", "points"),
+    [
+        ({}, 0.0),
+        ({"p/x": 4.0}, 0.0),
+        ({"p/x": None, "p/y": None}, 0.0),
+        ({"p/x": 9.0, "p/y": None, "p/z": 2.5}, 6.5),
+        ({"p/x": 3.0, "p/y": 8.0, "p/z": 4.0}, 5.0),
+    ],
+)
+def test_judges_disagree_by_the_highest_less_the_lowest_score(
+    panel: dict[str, float | None], points: float, tmp_path: Path
+) -> None:
+    sample = of_model("q1", "text", panel)
+    log = rated_log(tmp_path / "a.eval", sample, roles={"grader": list(panel) or ["p/x"]})
+    [found], _ = answers_to_rate([log], load_rubric())
+    assert found.disagreement == points
+
+
+def test_a_reference_of_several_parts_is_shown_part_by_part(tmp_path: Path) -> None:
+    log = rated_log(tmp_path / "a.eval", of_model("q1", "text", {"p/x": 5.0}))
+    read_log = read_eval_log(log)
+    assert read_log.samples
+    read_log.samples[0].target = ["one", "two"]
+    write_eval_log(read_log, log)
+    [found], _ = answers_to_rate([log], load_rubric())
+    assert found.reference == "one\ntwo"

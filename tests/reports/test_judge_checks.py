@@ -47,11 +47,12 @@ from urs_inspect.reports.numbers._judge_checks import (
     _keys,
     _repeats,
     _same_prompts,
+    _shifts,
     judge_checks,
     read_largest_twins,
 )
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, make_leaderboard
-from urs_inspect.reports.numbers._twins import KindShift
+from urs_inspect.reports.numbers._twins import KindShift, Twins
 from urs_inspect.reports.words._judge_checks import (
     CHECKS,
     failed_sentence,
@@ -732,6 +733,29 @@ def test_the_largest_log_of_twins_counts_and_padded_ones_come_first(
     assert read_largest_twins(found, [JUDGE], ["another log"], skipped) is None
     assert read_largest_twins(found, [JUDGE, "p/other"], ["a"], skipped) is None
     assert len(skipped) == len(logs)
+
+
+def test_each_kind_of_twins_is_a_check_of_its_own() -> None:
+    kinds = [
+        replace(kind_of(effect, low, low + 1), kind=name)
+        for name, effect, low in (
+            ("padded_half", "nothing", -0.5),
+            ("padded_double", "nothing", 0.5),
+            ("flattery", "nothing", -0.4),
+            ("truncated", "flaw", -2.0),
+            ("mine", "nothing", 1.0),
+        )
+    ]
+    log = header("urs_inspect/judge_twins").model_copy(update={"location": "/logs/twins.eval"})
+    twins = Twins((JUDGE,), log, 20, tuple(kinds), None, (1.0, 10.0), "intent_judge", {})
+    found = list(_shifts(twins, "p/x, p/y", "urs 1"))
+    assert [fact.check for fact in found] == ["padded", "padded", "additions", "flaws", "additions"]
+    assert [fact.twins for fact in found] == kinds
+    assert [fact.result for fact in found] == [kind.shift for kind in kinds]
+    assert {(fact.judge, fact.files, fact.baseline, fact.rubric) for fact in found} == {
+        ("p/x, p/y", ("twins.eval",), 0.0, "urs 1")
+    }
+    assert [fact.verdict for fact in found] == ["unclear", "failed", "unclear", "passed", "failed"]
 
 
 def test_repeats_and_keys_by_hand() -> None:
