@@ -345,6 +345,10 @@ def test_intents_by_id_label_or_reported_name(path: Path) -> None:
             "line 3: column 'n': must be 1 or empty where a respondent is named, is 7",
         ),
         (
+            "Factual QA,3,x,2",
+            "line 3: column 'n': must be 1 or empty where a respondent is named, is 2",
+        ),
+        (
             "leisure,3,x,1",
             "line 3: column 'respondent': 'x' answered about 'leisure' on line 2 already",
         ),

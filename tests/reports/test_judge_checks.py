@@ -91,23 +91,25 @@ def write_task(
     write_eval_log(log, str(path))
 
 
-def write_crossval(path: Path, own: float) -> None:
+def write_crossval(path: Path, *owns: float) -> None:
     """Two judges score the answers of the first and of a third model: all get 5, the first's get
-    `own` from itself.
+    `own` from itself, beside the references of each source.
     """
+    sources = ("dataset", "people")[: len(owns)]
     samples = []
-    for n, judge, model in product(range(12), (JUDGE, "p/other"), (JUDGE, "p/third")):
+    for (own, source), n, judge, model in product(
+        zip(owns, sources, strict=True), range(12), (JUDGE, "p/other"), (JUDGE, "p/third")
+    ):
         score = judgement(own + n % 3 if judge == model else 5.0, judge)
         about = {
             "case": f"c{n}",
             "fold": 1,
             "evaluator": judge,
-            "source": "dataset",
+            "source": source,
             "model": model,
         }
-        samples.append(
-            answered(f"{n}:{judge}:{model}", scores={"crossval_judge": score}, metadata=about)
-        )
+        name = f"{n}:{judge}:{model}:{source}"
+        samples.append(answered(name, scores={"crossval_judge": score}, metadata=about))
     facts = {
         "cases": 12,
         "cases_sha256": "c",
@@ -117,7 +119,7 @@ def write_crossval(path: Path, own: float) -> None:
     }
     facts |= {
         "evaluators": [JUDGE, "p/other"],
-        "sources": {"dataset": "s"},
+        "sources": {source: source[0] for source in sources},
         "models": {JUDGE: "m", "p/third": "t"},
     }
     write_judged(path, *samples, task="urs_inspect/urs_crossval", model="none/none", metadata=facts)
@@ -403,6 +405,13 @@ def test_self_preference_by_a_cross_validation(tmp_path: Path, own: float, doubt
     board = board_of(tmp_path)
     assert results(board, ITSELF) == {"grid.eval": (pytest.approx(own - 4), 12)}
     assert len(judge_section(board.rankings[0], 1).warnings) == doubts
+
+
+def test_self_preference_is_over_all_sources_of_references(tmp_path: Path) -> None:
+    write_urs(tmp_path, "p/a")
+    write_crossval(tmp_path / "grid.eval", 7.0, 5.0)
+    # 7 + 1 and 5 + 1 are 3 and 1 above the 5 of the other judge.
+    assert results(board_of(tmp_path), ITSELF) == {"grid.eval": (pytest.approx(2), 12)}
 
 
 def test_self_preference_by_a_panel_in_the_answers_of_each_ranking(tmp_path: Path) -> None:
