@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import tokenizers
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import EvalLog, write_eval_log
+from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from inspect_ai.model import ModelCost
 from inspect_ai.solver import generate
 from scipy import stats
@@ -25,7 +26,7 @@ from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets._addition import addition_prompt
 from urs_inspect.estimating import _estimate as estimate
-from urs_inspect.estimating._actual_use import read_actual
+from urs_inspect.estimating._actual_use import _roles, read_actual
 from urs_inspect.estimating._estimate import (
     _PAIRED,
     _SPREAD,
@@ -698,6 +699,72 @@ def log_of(folder: Path, model: str, *finals: float) -> str:
 
 
 FINALS = (7.0, 8.0, 4.0, 6.0, 9.0, 5.0, 3.0, 10.0)
+
+
+def used(evaluator: str = "", **models: tuple[int, int]) -> Any:
+    """The summary of a sample by what models, called p/<name>, took: of `all` by the graders."""
+    by_model = {f"p/{name}": tokens(*taken) for name, taken in models.items() if name != "all"}
+    by_role = {"grader": tokens(*models["all"])} if "all" in models else {}
+    about = {"evaluator": evaluator} if evaluator else None
+    return SimpleNamespace(
+        id="q", epoch=1, metadata=about, model_usage=by_model, role_usage=by_role
+    )
+
+
+TOOK = {"m": (100, 10), "j": (20, 2), "k": (30, 3)}
+
+
+@pytest.mark.parametrize(
+    ("task", "judges", "samples", "roles"),
+    [
+        # Nobody has a role: a model under test that may have judged itself, or has not.
+        (
+            "urs",
+            None,
+            [used(m=(100, 10)), used(m=(50, 5))],
+            [("model and grader", "m", 150, 15, 2)],
+        ),
+        ("mad", None, [used(m=(100, 10)), used(m=(50, 5))], [("model", "m", 150, 15, 2)]),
+        ("urs", None, [], [("model and grader", "m", 0, 0, 0)]),
+        # Each judge by itself, where these add up to what the role took.
+        (
+            "urs",
+            "jk",
+            [used(**TOOK, all=(50, 5))],
+            [("model", "m", 100, 10, 1), ("grader", "j", 20, 2, 1), ("grader", "k", 30, 3, 1)],
+        ),
+        (
+            "urs",
+            "jk",
+            [used(**TOOK, all=(60, 5)), used(**TOOK, all=(50, 5))],
+            [("model", "m", 200, 20, 2), ("grader", "j, p/k", 110, 10, 2)],
+        ),
+        # Evaluators of a grid have samples of their own, and no model is under test.
+        (
+            "urs_crossval",
+            "jk",
+            [used("p/j", j=(20, 2), all=(20, 2)), used("p/j", j=(7, 1), all=(7, 1))],
+            [("grader", "j", 27, 3, 2)],
+        ),
+    ],
+)
+def test_what_the_models_of_a_log_took_by_hand(
+    task: str,
+    judges: str | None,
+    samples: list[Any],
+    roles: list[tuple[str, str, int, int, int]],
+    tmp_path: Path,
+) -> None:
+    graders = {"grader": [f"p/{judge}" for judge in judges]} if judges else {}
+    location = write_judged(
+        tmp_path / "log.eval", task=f"urs_inspect/{task}", model="p/m", roles=graders
+    )
+    found = _roles(read_eval_log(location, header_only=True), samples)
+    assert [
+        (one.role, one.model, one.input_tokens, one.output_tokens, one.samples) for one in found
+    ] == [(name, f"p/{model}", *numbers) for name, model, *numbers in roles]
+    # Nothing costs nothing; what calls cost is not known.
+    assert {one.cost for one in found} == ({None} if samples else {0.0})
 
 
 def test_the_precision_that_is_expected_is_that_of_the_logs_by_hand(tmp_path: Path) -> None:
