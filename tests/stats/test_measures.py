@@ -345,6 +345,9 @@ def test_groups_worked_out_by_hand() -> None:
     assert (found["y"].value, found["y"].low, found["y"].high) == (0.5, 0, 1)
     assert (found["x"].value, math.isnan(found["x"].low), found["x"].clusters) == (1, True, 1)
     assert (math.isnan(found["z"].value), found["z"].n) == (True, 0)
+    # Asked in both orders: a, a tie as they disagree; b, and one that was not read.
+    both = group_accuracies(verdicts_on("aabb", "aabb", swapped="abbu"), list("xxyy"))
+    assert [(one.value, one.n) for one in both.values()] == [(0.5, 2), (1.0, 1)]
 
 
 def test_nothing_has_no_accuracy() -> None:
