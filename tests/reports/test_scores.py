@@ -681,6 +681,40 @@ def test_a_difference_lies_between_less_and_more_than_the_scale_is_wide() -> Non
     assert -9 <= pair.difference.low < 0 < pair.difference.high <= 9
 
 
+@pytest.mark.parametrize(
+    ("lacking", "model", "certain"), [(2, 1, True), (2, 0, True), (14, 0, False), (14, 1, False)]
+)
+def test_missing_scores_count_at_their_worst_under_a_mix(
+    lacking: int, model: int, certain: bool
+) -> None:
+    finals = noisy([3.0, -1.0], 30)
+    finals[:lacking, model] = NAN
+    groups = ["leisure", "api", "api"] * 10
+    mix = TrafficMix("mix", {"intents": {"leisure": 0.7, "api": 0.3}})
+    ordered = order_models(table_of(finals, groups=groups), mix)
+    [pair] = compare_table(ordered, {ALL: np.arange(30)}, [ALL], HOW).comparisons[ALL]
+    assert (pair.first, pair.second) == ("a", "b")
+    assert pair.p_holm < 0.05
+    assert (pair.p_worst < 0.05) == certain == pair.significant
+
+
+@pytest.mark.parametrize(
+    ("scale", "known"), [((1.0, 10.0), False), ((0.0, 10.0), True), ((1.0, 11.0), True)]
+)
+def test_a_mean_that_may_be_anywhere_on_the_scale_has_no_interval(
+    scale: tuple[float, float], known: bool
+) -> None:
+    # Of 64 ways to draw these six scores, one has only the lowest and one only the highest.
+    extremes = np.tile([[1.0], [10.0]], (3, 1))
+    how = Resampling(1000, seed=1)
+    [mean] = compared(extremes, scale=scale, how=how).means[ALL]
+    assert mean.value == 5.5
+    if known:
+        assert (mean.low, mean.high) == (1.0, 10.0)
+    else:
+        assert math.isnan(mean.low) and math.isnan(mean.high)
+
+
 @pytest.mark.parametrize(("models", "questions", "testable"), [(2, 6, True), (2, 5, False)])
 def test_a_column_needs_enough_questions_for_its_comparisons(
     models: int, questions: int, testable: bool
