@@ -625,6 +625,30 @@ def test_each_judge_of_a_panel_has_its_own_tokens(write: Write) -> None:
     assert tells(about_judgements(found)[2], "Replies of p/x ... do not have")
 
 
+def test_each_epoch_of_a_question_has_its_own_tokens(tmp_path: Path) -> None:
+    samples = []
+    for question, epoch, of_j, of_k in (("q", 1, 100, 300), ("q", 2, 200, 500), ("r", 1, 60, 40)):
+        usage = {"p/m": tokens(9, 10 * epoch), "p/j": tokens(9, of_j), "p/k": tokens(9, of_k)}
+        judged = judgement(5, judge_finals=[["p/j", 5.0], ["p/k", 5.0]])
+        samples.append(
+            answered(
+                question,
+                judged,
+                epoch=epoch,
+                model_usage=usage,
+                role_usage={"grader": tokens(18, of_j + of_k)},
+            )
+        )
+    roles = {"grader": ["p/j", "p/k"]}
+    log = write_judged(tmp_path / "log.eval", *samples, model="p/m", roles=roles)
+    found = measured_lengths([log], models=("p/m",), judges=("p/j", "p/k"))
+    assert found.shared == ()
+    replies = found.replies.by_name
+    assert replies["p/j"]["en"].expected == pytest.approx((100 + 200 + 60) / 3)
+    assert replies["p/k"]["en"].expected == pytest.approx((300 + 500 + 40) / 3)
+    assert found.answers.by_name["p/m"]["en"].expected == pytest.approx((10 + 20 + 10) / 3)
+
+
 def test_a_judge_that_judges_itself_is_charged_without_its_answers(write: Write) -> None:
     # Of p/m's 60 tokens 10 are its answer: the usage of all models less that of the role.
     log = write("p/m", ["p/m", "p/k"], {"p/m": 60, "p/k": 300}, grader=350)

@@ -354,6 +354,11 @@ def test_criteria_count_where_every_ranked_model_that_has_any_has_a_score() -> N
     np.testing.assert_array_equal(found["criterion/some"].values, [[1, 2, NAN], [5, 6, NAN]])
     assert found["criterion/one"].questions.tolist() == [0, 1, 2, 3]
     assert found["criterion/none"].questions.tolist() == []
+    # Columns come in their order and before criteria, the questions of each in that of the table.
+    columns = {"z": np.array([2, 0]), ALL: np.arange(4)}
+    both = columns_of_means(order_models(replace(table, criteria=criteria)), columns)
+    assert list(both) == ["z", ALL, "criterion/some", "criterion/one", "criterion/none"]
+    assert (both["z"].questions.tolist(), both["z"].values.shape) == ([0, 2], (2, 3))
 
 
 # --- comparisons ---
