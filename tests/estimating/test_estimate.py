@@ -735,7 +735,7 @@ def used(evaluator: str = "", **models: tuple[int, int]) -> Any:
     )
 
 
-TOOK = {"m": (100, 10), "j": (20, 2), "k": (30, 3)}
+TOOK: Any = {"m": (100, 10), "j": (20, 2), "k": (30, 3)}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
@@ -17,6 +18,7 @@ from urs_inspect.judges._judges import (
     RatingJudge,
     _accuracy_of,
     _common_orders,
+    _compare_ratings,
     effort,
     read_judge,
     read_judges,
@@ -24,7 +26,7 @@ from urs_inspect.judges._judges import (
     read_ratings,
 )
 from urs_inspect.judging._prompts import Orders
-from urs_inspect.stats import BASELINES, Estimate
+from urs_inspect.stats import BASELINES, Estimate, correlation_difference
 
 
 def part(log: EvalLog, chosen: slice) -> EvalLog:
@@ -415,6 +417,44 @@ def test_the_orders_that_all_judges_saw_by_hand(
     assert found == orders
     assert list(first_of.values()) == firsts
     assert list(first_of) == list(by_sample)[: len(firsts)]
+
+
+def rater(name: str, ratings: dict[int, float], labels: dict[int, float]) -> Any:
+    items = {
+        (f"r{number}", 1): SimpleNamespace(
+            label=labels[number], rating=rating, cluster=f"p{number // 2}"
+        )
+        for number, rating in ratings.items()
+    }
+    return SimpleNamespace(name=name, items=items, location=f"{name}.eval")
+
+
+def test_judges_that_rate_are_compared_on_what_both_have_rated() -> None:
+    generator = np.random.default_rng(2)
+    labels = {number: float(1 + number * 7 % 5) for number in range(24)}
+    noisy = {number: label + float(generator.normal()) for number, label in labels.items()}
+    coarse = {number: float(number * 3 % 4) for number in labels}
+    one = rater("one", {number: noisy[number] for number in range(20)}, labels)
+    other = rater("other", {number: coarse[number] for number in range(23, 5, -1)}, labels)
+    both = range(6, 20)
+    expected = correlation_difference(
+        [labels[number] for number in both],
+        [noisy[number] for number in both],
+        [coarse[number] for number in both],
+        [f"p{number // 2}" for number in both],
+    )
+    pearson, spearman = _compare_ratings(one, other)
+    for test, kind in ((pearson, "pearson"), (spearman, "spearman")):
+        known = getattr(expected, kind)
+        assert (test.level, test.first, test.second) == (kind, one, other)
+        assert test.difference.value == pytest.approx(known.value)
+        assert (test.difference.n, test.difference.clusters) == (14, 7)
+        assert test.p == pytest.approx(getattr(expected, f"p_{kind}"))
+    assert _compare_ratings(one, rater("far", {22: 1.0, 23: 2.0}, labels)) == []
+    changed = {**labels, 7: 9.0}
+    with pytest.raises(InputError, match=r"one\.eval and odd\.eval"):
+        _compare_ratings(one, rater("odd", coarse, changed))
+    assert len(_compare_ratings(one, rater("new", {22: 1.0, 3: 2.0, 5: 1.0}, changed))) == 2
 
 
 def test_judges_without_an_accuracy_come_last() -> None:

@@ -31,7 +31,9 @@ from urs_inspect.judges._judges import (
     result_of,
 )
 from urs_inspect.judges._report import (
+    _accuracy_notes,
     _claim_on_pairs,
+    _habits_notes,
     _unparsed,
     judge_numbers,
     judges_report,
@@ -293,16 +295,41 @@ def test_the_share_of_unparsed_verdicts_is_of_all_that_were_asked_for(
     assert _unparsed(judge) == pytest.approx(share, nan_ok=True)
 
 
+@pytest.mark.parametrize(
+    ("orders", "said"), [("ab", "'ab'"), ("seeded", "'seeded'"), ("both", "both orders")]
+)
+def test_the_orders_of_computed_rules_are_named(orders: str, said: str) -> None:
+    found = dataset(pair_judge("p/one", 0.8, 1))
+    rules = tuple(replace(rule, orders=orders, seed=7) for rule in found.baselines)
+    notes = " ".join(_accuracy_notes(replace(found, baselines=rules)))
+    assert tells(notes, f"{said} ... seed 7")
+    assert all(other not in notes for other in {"'ab'", "'seeded'", "both orders"} - {said})
+    assert "seed 7" not in " ".join(_accuracy_notes(replace(found, baselines=())))
+
+
+def test_what_labels_prefer_is_that_of_the_judge_of_most_pairs() -> None:
+    few = pair_judge("p/few", 1.0, 1, pairs=range(0, NUMBER, 2))
+    most = pair_judge("p/most", 0.2, 2)
+    shares = []
+    for judge in (few, most):
+        assert judge.overall is not None
+        shares.append(judge.overall.label_longer_preference.value)
+    assert abs(shares[0] - shares[1]) > 0.01
+    for judges in ((few, most), (most, few)):
+        notes = _habits_notes(replace(dataset(few, most), judges=judges))
+        assert any(f"longer response in {shares[1]:.1%}" in note for note in notes)
+
+
 def test_the_first_claim_is_about_the_judges_that_are_right_most_often() -> None:
     five = five_judges()
     names = [judge.name for judge in five.judges]
-    shares = {judge.name: judge.overall and judge.overall.accuracy_all for judge in five.judges}
+    overall = {judge.name: judge.overall for judge in five.judges}
     found = _claim_on_pairs(five)
     said = []
     for name in names[:3]:
-        one = shares[name]
+        one = overall[name]
         assert one is not None
-        said.append(f"{name} ... {100 * one.value:.1f}%")
+        said.append(f"{name} ... {100 * one.accuracy_all.value:.1f}%")
     assert tells(found, f"pairs.csv: {' ... '.join(said)} ... 2 more judges")
     assert names[3] not in found.partition("more judges")[0]
     three = _claim_on_pairs(three_judges())

@@ -910,6 +910,9 @@ def test_ratings_of_nothing_in_the_logs_are_refused() -> None:
         str(caught.value),
         "r.csv: none of 2 ratings ... 'x1' of m (line 2) and 'x2' of m (line 3). ... m to 6 questions ... a1, a2, b1",
     )
+    both = answers(rows("m", STATISTICS_FINALS), rows("n", HALF))
+    with pytest.raises(InputError, match=r"answers of m, n to 6 questions such as a1, a2, b1$"):
+        agreement_of(both, human=given("x1"), resampling=STATISTICS_HOW)
 
 
 def test_nothing_to_compare_with_is_refused() -> None:

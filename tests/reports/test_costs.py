@@ -63,6 +63,8 @@ def test_a_price_of_the_file_comes_before_the_known_one() -> None:
     own = price(7.0, 7.0)
     assert Prices({"openai/gpt-4o": own}).of("openai/gpt-4o") == own
     assert Prices({}).of("nobody/knows-this") is None
+    free = price(0.0, 0.0)
+    assert Prices({"openai/gpt-4o": free}).of("openai/gpt-4o") == free
 
 
 def test_a_model_that_cannot_be_looked_up_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:

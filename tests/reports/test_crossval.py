@@ -336,6 +336,16 @@ def test_judgements_that_no_log_has_are_missing() -> None:
     ]
 
 
+def test_cases_that_any_cell_has_are_missing_in_all_others() -> None:
+    log = grid_log({("e", "s", "m"): [6, 6, 6, 6], ("e", "s", "n"): [5, 5, 5, 5]})
+    table = log.judgements
+    lost = (table["model"] == "m") & (table["case"] == "c0")
+    lost |= (table["model"] == "n") & table["case"].isin(["c2", "c3"])
+    [found] = grids_of([replace(log, judgements=table[~lost])])
+    assert outcomes(found, model="m") == {"judged": 3, "missing": 1}
+    assert outcomes(found, model="n") == {"judged": 2, "missing": 2}
+
+
 def test_rating_bias_is_about_models_that_are_tested_and_sources() -> None:
     own = {("e", "a", "a"): [9, 9, 8, 10], ("e", "b", "b"): [8, 8, 7, 7]}  # 9, one too many; 7.5
     scores = grid(

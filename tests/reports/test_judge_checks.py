@@ -821,6 +821,11 @@ def test_checks_stand_in_their_order_with_those_of_other_prompts_last() -> None:
     panel = replace(conditions, judges=(JUDGE, "p/other"))
     checks = judge_checks(panel, table, None, facts, Resampling(20, 0.95, 0), {})
     assert [one.files for one in checks if one.check == "people"] == [("4",), ("5",), ("3",)]
+    # A log may be about all judges of a panel together, or about one that is none of them.
+    joint = fact("labels", f"{JUDGE}, p/other", files=("6",), logs=here)
+    others = [fact("labels", name, files=("7",), logs=here) for name in ("p/third", "p/other, p/z")]
+    found = judge_checks(panel, table, None, [joint, *others], Resampling(20, 0.95, 0), {})
+    assert [one.files for one in found if one.check == "labels"] == [("6",)]
     nobody = replace(conditions, judges=())
     assert judge_checks(nobody, table, None, facts, Resampling(20, 0.95, 0), {}) == ()
     own = pd.DataFrame(rows(JUDGE, {"leisure-en-1": 5.0}, log="here"))
