@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from tests.reports.answer_rows import answers, ranking_of, row, rows
+from tests.telling import tells
 from urs_inspect.reports.numbers._answers import Run
 from urs_inspect.reports.numbers._human_data import HumanRating, HumanRatings
 from urs_inspect.reports.numbers._leaderboard import (
@@ -472,6 +473,21 @@ def test_each_ranking_has_the_titles_of_its_own_questions() -> None:
         for ranking in found.rankings
     ]
     assert titles == [{"leisure", "fr"}, {"api", "zh"}]
+
+
+def test_a_later_ranking_without_weights_is_left_out_by_all_its_models() -> None:
+    finals = {f"{intent}-en-{n}": 5.0 + n for intent in ("leisure", "api") for n in range(3)}
+    alone = {name: final for name, final in finals.items() if name.startswith("leisure")}
+    whole = [row for name in ("a", "b", "c") for row in rows(name, finals)]
+    other = [row for name in ("x", "y") for row in rows(name, alone, dataset_sha256="b" * 64)]
+    mix = TrafficMix("mix.yaml", {"intents": {"leisure": 0.5, "api": 0.5}})
+    left_out = ("A log was left out.",)
+    made = make_leaderboard(answers(whole, other, left_out=left_out), traffic=mix, rounds=20)
+    [ranking] = made.rankings
+    assert sorted(ranking.names) == ["a", "b", "c"]
+    before, said = made.skipped
+    assert before == left_out[0]
+    assert tells(said, "x, y ... mix.yaml ... api")
 
 
 def test_titles_are_those_of_the_rubric_of_the_log_or_of_the_id(rubric: Rubric) -> None:
