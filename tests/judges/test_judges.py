@@ -9,6 +9,7 @@ import pytest
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
+from inspect_ai.scorer import SampleScore, Score
 
 from tests.reports.pairs import Logs, change, is_baseline, judge_as, priced
 from urs_inspect._util import InputError
@@ -17,6 +18,7 @@ from urs_inspect.judges._judges import (
     JudgeTest,
     RatingJudge,
     _accuracy_of,
+    _agrees,
     _common_orders,
     _compare_ratings,
     effort,
@@ -153,6 +155,56 @@ def test_a_judge_is_measured_on_its_pairs(logs: Logs) -> None:
     assert math.isnan(result.cost)  # the scripted model has no price
     assert result.seconds >= 0
     assert not result.is_baseline
+
+
+@pytest.mark.parametrize(
+    ("arguments", "judge"),
+    [
+        ({}, "mockllm/good"),
+        ({"judge": "model"}, "mockllm/good"),
+        ({"judge": "baseline/longest"}, "baseline/longest"),
+        ({"judge": "samer", "samer": "/models/samer-7b/"}, "samer/samer-7b"),
+        ({"judge": "samer", "samer": {"model": "http://host/own", "width": 9}}, "samer/own"),
+        ({"judge": "reward_model", "samer": "rm"}, "reward_model/rm"),
+    ],
+)
+def test_a_judge_is_called_by_what_judged(
+    arguments: dict[str, Any], judge: str, logs: Logs
+) -> None:
+    log = logs["good"].model_copy(deep=True)
+    log.eval.task_args = {**arguments, "orders": "seeded", "seed": 7, "protocol": "joint"}
+    found = judged(log)
+    assert (found.judge, found.is_baseline) == (judge, judge.startswith("baseline/"))
+    assert (found.orders, found.seed, found.protocol) == ("seeded", 7, "joint")
+    assert len(found.items) == 8
+    log.eval.task_args = arguments
+    usual = judged(log)
+    assert (usual.orders, usual.seed, usual.protocol) == ("", 0, "overall")
+
+
+def of_pair(verdict: str, label: str = "a") -> SampleScore:
+    facts = {"labels": {"Overall": label}, "verdicts": {"a": {"Overall": verdict}}}
+    return SampleScore(score=Score(value=1.0, metadata=facts))
+
+
+@pytest.mark.parametrize(
+    ("judge", "items", "agrees"),
+    [
+        ("baseline/first", {"x": of_pair("a"), "y": of_pair("b")}, True),
+        ("baseline/first", {"x": of_pair("a"), "y": of_pair("b"), "z": of_pair("a")}, True),
+        ("baseline/second", {"x": of_pair("a"), "y": of_pair("b")}, False),
+        ("baseline/first", {"x": of_pair("a")}, False),
+        ("baseline/first", {"x": of_pair("a"), "y": of_pair("a")}, False),
+        ("baseline/first", {"x": of_pair("a"), "y": of_pair("b", "tie")}, False),
+    ],
+)
+def test_the_log_of_a_rule_stands_for_it_where_every_verdict_is_the_same(
+    judge: str, items: dict[str, SampleScore], agrees: bool
+) -> None:
+    logged: Any = SimpleNamespace(judge=judge, items=items)
+    own = {"x": of_pair("a"), "y": of_pair("b")}
+    computed: Any = SimpleNamespace(judge="baseline/first", items=own)
+    assert _agrees(logged, computed) == agrees
 
 
 def test_cost_and_seconds_are_per_1000_judgements(
