@@ -177,6 +177,22 @@ def test_faults_are_named(header: str, first: str, row: str, message: str, tmp_p
     assert f"{path}: line 3: {message}" in error_of(path)
 
 
+def test_an_answer_is_named_by_question_model_and_epoch(tmp_path: Path) -> None:
+    header = "id,model,epoch,rating,rater"
+    epochs = write(tmp_path / "a.csv", "q1,m,1,5,ann", "q1,m,2,6,ann", "q1,,1,7,ann", header=header)
+    assert len(read_human_ratings(epochs, SCALE).ratings) == 3
+    for row, answer in (
+        ("q1,m,2", "'q1' of m, epoch 2"),
+        ("q1,m,", "'q1' of m"),
+        ("q1,,2", "'q1', epoch 2"),
+        ("q1,,", "'q1'"),
+    ):
+        named = write(tmp_path / "b.csv", f"{row},5,ann", f"{row},6,ann", header=header)
+        assert tells(error_of(named), f"line 3: 'ann' rated {answer} 6 ... 5 on line 2")
+        unnamed = write(tmp_path / "c.csv", f"{row},5,", f"{row},5,", header=header)
+        assert tells(error_of(unnamed), f"line 3: {answer} was rated on line 2")
+
+
 def test_all_faults_are_said_at_once(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", *["q,m,99,x"] * 25, "q1,m,5,x", *["q1,m,6,x"] * 9)
     error = error_of(path)
