@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import tokenizers
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import EvalLog, write_eval_log
+from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from inspect_ai.model import ModelCost
 from inspect_ai.solver import generate
 from scipy import stats
@@ -23,8 +24,9 @@ from tests.reports import answer_rows
 from tests.reports.judged_logs import answered, judgement, tokens, write_judged
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
+from urs_inspect.datasets._addition import addition_prompt
 from urs_inspect.estimating import _estimate as estimate
-from urs_inspect.estimating._actual_use import read_actual
+from urs_inspect.estimating._actual_use import _roles, read_actual
 from urs_inspect.estimating._estimate import (
     _PAIRED,
     _SPREAD,
@@ -623,6 +625,30 @@ def test_each_judge_of_a_panel_has_its_own_tokens(write: Write) -> None:
     assert tells(about_judgements(found)[2], "Replies of p/x ... do not have")
 
 
+def test_each_epoch_of_a_question_has_its_own_tokens(tmp_path: Path) -> None:
+    samples = []
+    for question, epoch, of_j, of_k in (("q", 1, 100, 300), ("q", 2, 200, 500), ("r", 1, 60, 40)):
+        usage = {"p/m": tokens(9, 10 * epoch), "p/j": tokens(9, of_j), "p/k": tokens(9, of_k)}
+        judged = judgement(5, judge_finals=[["p/j", 5.0], ["p/k", 5.0]])
+        samples.append(
+            answered(
+                question,
+                judged,
+                epoch=epoch,
+                model_usage=usage,
+                role_usage={"grader": tokens(18, of_j + of_k)},
+            )
+        )
+    roles = {"grader": ["p/j", "p/k"]}
+    log = write_judged(tmp_path / "log.eval", *samples, model="p/m", roles=roles)
+    found = measured_lengths([log], models=("p/m",), judges=("p/j", "p/k"))
+    assert found.shared == ()
+    replies = found.replies.by_name
+    assert replies["p/j"]["en"].expected == pytest.approx((100 + 200 + 60) / 3)
+    assert replies["p/k"]["en"].expected == pytest.approx((300 + 500 + 40) / 3)
+    assert found.answers.by_name["p/m"]["en"].expected == pytest.approx((10 + 20 + 10) / 3)
+
+
 def test_a_judge_that_judges_itself_is_charged_without_its_answers(write: Write) -> None:
     # Of p/m's 60 tokens 10 are its answer: the usage of all models less that of the role.
     log = write("p/m", ["p/m", "p/k"], {"p/m": 60, "p/k": 300}, grader=350)
@@ -699,6 +725,72 @@ def log_of(folder: Path, model: str, *finals: float) -> str:
 FINALS = (7.0, 8.0, 4.0, 6.0, 9.0, 5.0, 3.0, 10.0)
 
 
+def used(evaluator: str = "", **models: tuple[int, int]) -> Any:
+    """The summary of a sample by what models, called p/<name>, took: of `all` by the graders."""
+    by_model = {f"p/{name}": tokens(*taken) for name, taken in models.items() if name != "all"}
+    by_role = {"grader": tokens(*models["all"])} if "all" in models else {}
+    about = {"evaluator": evaluator} if evaluator else None
+    return SimpleNamespace(
+        id="q", epoch=1, metadata=about, model_usage=by_model, role_usage=by_role
+    )
+
+
+TOOK: Any = {"m": (100, 10), "j": (20, 2), "k": (30, 3)}
+
+
+@pytest.mark.parametrize(
+    ("task", "judges", "samples", "roles"),
+    [
+        # Nobody has a role: a model under test that may have judged itself, or has not.
+        (
+            "urs",
+            None,
+            [used(m=(100, 10)), used(m=(50, 5))],
+            [("model and grader", "m", 150, 15, 2)],
+        ),
+        ("mad", None, [used(m=(100, 10)), used(m=(50, 5))], [("model", "m", 150, 15, 2)]),
+        ("urs", None, [], [("model and grader", "m", 0, 0, 0)]),
+        # Each judge by itself, where these add up to what the role took.
+        (
+            "urs",
+            "jk",
+            [used(**TOOK, all=(50, 5))],
+            [("model", "m", 100, 10, 1), ("grader", "j", 20, 2, 1), ("grader", "k", 30, 3, 1)],
+        ),
+        (
+            "urs",
+            "jk",
+            [used(**TOOK, all=(60, 5)), used(**TOOK, all=(50, 5))],
+            [("model", "m", 200, 20, 2), ("grader", "j, p/k", 110, 10, 2)],
+        ),
+        # Evaluators of a grid have samples of their own, and no model is under test.
+        (
+            "urs_crossval",
+            "jk",
+            [used("p/j", j=(20, 2), all=(20, 2)), used("p/j", j=(7, 1), all=(7, 1))],
+            [("grader", "j", 27, 3, 2)],
+        ),
+    ],
+)
+def test_what_the_models_of_a_log_took_by_hand(
+    task: str,
+    judges: str | None,
+    samples: list[Any],
+    roles: list[tuple[str, str, int, int, int]],
+    tmp_path: Path,
+) -> None:
+    graders = {"grader": [f"p/{judge}" for judge in judges]} if judges else {}
+    location = write_judged(
+        tmp_path / "log.eval", task=f"urs_inspect/{task}", model="p/m", roles=graders
+    )
+    found = _roles(read_eval_log(location, header_only=True), samples)
+    assert [
+        (one.role, one.model, one.input_tokens, one.output_tokens, one.samples) for one in found
+    ] == [(name, f"p/{model}", *numbers) for name, model, *numbers in roles]
+    # Nothing costs nothing; what calls cost is not known.
+    assert {one.cost for one in found} == ({None} if samples else {0.0})
+
+
 def test_the_precision_that_is_expected_is_that_of_the_logs_by_hand(tmp_path: Path) -> None:
     other = [final - shift for final, shift in zip(FINALS, (2, 0, 1, 0, 3, 1, 1, 0), strict=True)]
     logs = [
@@ -762,3 +854,56 @@ def test_the_assumed_spread_is_that_of_published_scores(data_dir: Path) -> None:
     for assumed, measured in ((_SPREAD, deviations), (_PAIRED, ratios)):
         given = (assumed.low, assumed.expected, assumed.high)
         assert given == pytest.approx((min(measured), np.mean(measured), max(measured)), abs=0.05)
+
+
+# --- what a prompt is about ---
+
+
+def test_what_is_known_of_a_prompt_by_hand() -> None:
+    reference = Amount.exactly(9)
+    known = {
+        "Why is the sky blue?": estimate._Question("de", reference, 2.0),
+        "Why?": estimate._Question("fr", Amount.exactly(3), 5.0),
+    }
+    ledger = estimate._Ledger(WORDS, known)
+
+    def about(prompt: str) -> tuple[str, Amount | None, float]:
+        found = ledger._question(prompt)
+        return found.language, found.reference, found.weight
+
+    assert about("Why?") == ("fr", Amount.exactly(3), 5.0)
+    # A prompt that only contains a question is no answer to it, and has no reference.
+    assert about("Judge this: Why? It just is.") == ("fr", None, 5.0)
+    assert about("Judge this: Why is the sky blue? Why?") == ("de", None, 2.0)
+    # Nothing is known of other prompts: more than a tenth of a Chinese text is wide.
+    assert about("Say something.") == ("en", None, 3.5)
+    assert about("天" * 1 + "a" * 9) == ("en", None, 3.5)
+    assert about("天" * 2 + "a" * 9) == ("zh", None, 3.5)
+    nothing_known = estimate._Ledger(WORDS, {"": estimate._Question("de", None, 7.0)})
+    assert nothing_known._question("Say something.").weight == 7.0
+    assert estimate._Ledger(WORDS, {})._question("天空").weight == 1.0
+
+
+def test_each_call_is_recorded_by_what_is_replied() -> None:
+    ledger = estimate._Ledger(WORDS, {"Why?": estimate._Question("fr", Amount.exactly(3), 5.0)})
+    written = ledger.record("model", "m", ["Why?"], "any words")
+    again = ledger.record("model", "n", ["Why?"], "any words")
+    judged = '{"a": {"winner": "A"}, "b": {"winner": "B"}, "c": {"winner": "tie"}}'
+    prompt = ["Judge:", f"Why? First {again} or {written}"]
+    assert ledger.record("grader", "j", prompt, judged) == judged
+    frame = addition_prompt("en").frame
+    added = ledger.record("model", "m", [frame.replace("{chain}", "12 + 34")], "It is 46")
+    first, second, of_judge, of_sum = ledger.calls
+    assert [one.author for one in ledger.answers][:2] == ["m", "n"]
+    assert (first.role, first.model, first.language, first.weight) == ("model", "m", "fr", 5.0)
+    assert (first.verdicts, first.answers, second.model) == (0, (), "n")
+    assert first.reply is not None and first.reply.reference == Amount.exactly(3)
+    assert first.sent == WORDS.messages("Why?")
+    # The answers in a judge's prompt are not counted as its text, in the order in which they stand.
+    assert [one.author for one in of_judge.answers] == ["n", "m"]
+    assert of_judge.sent == WORDS.messages("Judge:", "Why? First  or ")
+    assert (of_judge.verdicts, of_judge.reply) == (3, None)
+    # A sum is written as the simulation does, so that its length is known.
+    assert added == "It is 46"
+    assert of_sum.reply is not None and of_sum.reply.exact == Amount.exactly(3)
+    assert first.reply.exact is None

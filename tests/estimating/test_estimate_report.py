@@ -525,6 +525,8 @@ def test_sources_are_told_apart_by_their_form(tmp_path: Path) -> None:
         assert found.tokenizer == tokenizer
         assert found.tokens == {"answer": 1000, "reply": 30}
         assert found.logs == ["a=b", logs]
+    # Of two numbers the last one counts, as of any option.
+    assert _sources(["answer=1000", "reply=30", "answer=20"]).tokens == {"answer": 20, "reply": 30}
     for wrong in ("answer=0", "reply=-1", "answer=", "reply=1.5", "answer=١"):
         with pytest.raises(InputError) as refused:
             _sources([wrong])

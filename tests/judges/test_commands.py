@@ -28,6 +28,8 @@ def test_all_numbers_are_written_and_no_file_is_replaced(
     path = tmp_path / "numbers.csv"
     result = run("judges", folders["ratings"], folders["pairs"], "--csv", path)
     assert result.exit_code == 0, result.output
+    assert result.output.count("All numbers: ") == 1
+    assert "All numbers" not in run("judges", folders["ratings"]).output
     with path.open(encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))
     named = {row["judge"] for row in found}

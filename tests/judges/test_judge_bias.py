@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from inspect_ai.log import EvalSample, read_eval_log
-from inspect_ai.scorer import Score
+from inspect_ai.scorer import SampleScore, Score
 
 from tests.reports.mad_logs import sample, write_log
 from tests.telling import tells
@@ -25,6 +26,7 @@ from urs_inspect.judges._biases import (
     pair_biases,
 )
 from urs_inspect.judges._judges import read_judges
+from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.reports.layout._tables import Section
 from urs_inspect.stats import ShownPair, judge_bias
 from urs_inspect.stats._judge_bias import LENGTH, LISTS, OWN, PLACE, answer_doublings
@@ -186,6 +188,83 @@ def test_a_copy_with_votes_beside_its_log_counts_once(tmp_path: Path) -> None:
     [both] = battle_biases([read_eval_log(str(path)) for path in (judged, voted)])
     assert both.judges[JUDGE].pairs == 3 * QUESTIONS
     assert both.judges[JUDGE].judge[PLACE] == read(voted).judges[JUDGE].judge[PLACE]
+
+
+def test_each_epoch_has_a_verdict_of_its_own_and_each_text_is_a_pair(tmp_path: Path) -> None:
+    ballots = answers()[:30]
+    votes = coin_votes(ballots)
+    pairs = {one.id for one in ballots}
+    first_epoch = [
+        battle(one, own_always(one), cast) for one, cast in zip(ballots, votes, strict=True)
+    ]
+    again = [battle(one, first_always(one), None) for one in ballots]
+    same = [battle(one, own_always(one), None) for one in ballots]
+    for epoch, samples in ((2, again), (3, same)):
+        for one in samples:
+            one.epoch = epoch
+    found = read(write_log(tmp_path / "logs" / "one.eval", *first_epoch, *again, *same))
+    own_rows, cast_votes = (
+        [row for row in rows if row.pair in pairs] for rows in by_hand(own_always)
+    )
+    first_rows = [row for row in by_hand(first_always)[0] if row.pair in pairs]
+    expected = judge_bias([*own_rows, *first_rows, *own_rows], cast_votes, {OWN_MODEL})
+    bias = found.judges[JUDGE]
+    for name in (PLACE, LENGTH, LISTS, OWN):
+        for found_one, by_rows in (
+            (bias.judge[name], expected.judge[name]),
+            (bias.beyond[name], expected.beyond[name]),
+        ):
+            numbers = [found_one.value, found_one.low, found_one.n]
+            assert numbers == pytest.approx([by_rows.value, by_rows.low, by_rows.n])
+    assert bias.judge[PLACE].n == 3 * len(own_rows)
+    assert bias.pairs == len(ballots)
+    # Another run has other answers to the same questions.
+    rewritten = [
+        battle(replace(one, response_a=f"{one.response_a} and more"), own_always(one), cast)
+        for one, cast in zip(ballots, votes, strict=True)
+    ]
+    written_again = write_log(tmp_path / "logs" / "two.eval", *rewritten)
+    logs = [read_eval_log(str(path)) for path in (tmp_path / "logs" / "one.eval", written_again)]
+    [both] = battle_biases(logs)
+    assert both.judges[JUDGE].pairs == 2 * len(ballots)
+
+
+def test_each_epoch_of_a_labelled_pair_has_a_verdict_of_its_own() -> None:
+    verdicts = []
+    items = {}
+    for pair, epoch in product(range(8), (1, 2)):
+        won = "a" if (pair + epoch) % 2 else "b"
+        texts = {"response_a": "word " * (pair + 2), "response_b": "word " * 9}
+        facts = {"labels": {OVERALL: "a"}, "verdicts": {"a": {OVERALL: won}}}
+        score = Score(value=1.0, metadata=facts)
+        about = {**texts, "prompt": f"Ask {pair}?"}
+        items[f"p{pair}", epoch] = SampleScore(score=score, sample_metadata=about)
+        length, lists = answer_doublings(*texts.values())
+        shown = ShownPair(f"p{pair}", f"Ask {pair}?", float(won == "a"), length, lists)
+        verdicts.append(shown)
+    labels = [replace(one, outcome=1.0) for one in verdicts[::2]]
+    judge: Any = SimpleNamespace(is_baseline=False, name=JUDGE, items=items)
+    rule: Any = SimpleNamespace(is_baseline=True, name="baseline/longest", items=items)
+    dataset: Any = SimpleNamespace(dataset="my.jsonl", judges=[judge, rule])
+    found = pair_biases(dataset)
+    assert found is not None and list(found.judges) == [JUDGE]
+    expected = judge_bias(verdicts, labels)
+    for name in (PLACE, LENGTH):
+        one = found.judges[JUDGE]
+        assert one.judge[name].value == pytest.approx(expected.judge[name].value)
+        assert one.people[name].value == pytest.approx(expected.people[name].value)
+        assert (one.judge[name].n, one.people[name].n) == (16, 8)
+    # Without a label, with an unread verdict, or with an empty answer nothing counts.
+    uncounted: list[tuple[dict[str, Any], str]] = [
+        ({"labels": {}, "verdicts": {"a": {OVERALL: "a"}}}, "text"),
+        ({"labels": {OVERALL: "a"}, "verdicts": {"a": {OVERALL: None}}}, "text"),
+        ({"labels": {OVERALL: "a"}, "verdicts": {"a": {OVERALL: "a"}}}, " "),
+    ]
+    for given, text in uncounted:
+        about = {"response_a": text, "response_b": "text"}
+        score = Score(value=1.0, metadata=given)
+        judge.items = {("p", 1): SampleScore(score=score, sample_metadata=about)}
+        assert pair_biases(dataset) is None
 
 
 def test_a_judge_of_other_pairs_than_people_stands_beside_nobody(tmp_path: Path) -> None:

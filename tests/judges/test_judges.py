@@ -1,11 +1,15 @@
 """Tests of `urs_inspect.judges._judges`."""
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
+from inspect_ai.scorer import SampleScore, Score
 
 from tests.reports.pairs import Logs, change, is_baseline, judge_as, priced
 from urs_inspect._util import InputError
@@ -13,6 +17,10 @@ from urs_inspect.judges._judges import (
     JudgeResult,
     JudgeTest,
     RatingJudge,
+    _accuracy_of,
+    _agrees,
+    _common_orders,
+    _compare_ratings,
     effort,
     read_judge,
     read_judges,
@@ -20,7 +28,7 @@ from urs_inspect.judges._judges import (
     read_ratings,
 )
 from urs_inspect.judging._prompts import Orders
-from urs_inspect.stats import BASELINES
+from urs_inspect.stats import BASELINES, Estimate, correlation_difference
 
 
 def part(log: EvalLog, chosen: slice) -> EvalLog:
@@ -100,6 +108,9 @@ NAN = math.nan
         pytest.param(
             [[call(0.002, 1), call(0.9, 0.0, cache="read")]], 0.004, 2, (2, 1, 1), id="from a cache"
         ),
+        pytest.param(
+            [[call(0.002, 1), call(0.004, 2, cache="write")]], 0.006, 3, (2, 0, 0), id="to a cache"
+        ),
         pytest.param([[call(None, 1), call(None, 2)]], NAN, 3, (2, 2, 0), id="without a price"),
         pytest.param([[]], NAN, NAN, (0, 0, 0), id="no calls"),
     ],
@@ -114,6 +125,25 @@ def test_cost_and_time_of_calls(
     assert (found.calls, found.without_cost, found.without_seconds) == counts
 
 
+@pytest.mark.parametrize(
+    ("difference", "p", "better"),
+    [
+        (0.001, 0.0499, "first"),
+        (-0.001, 0.0499, "second"),
+        (0.9, 0.05, None),
+        (-0.9, 0.05, None),
+        (0.9, NAN, None),
+    ],
+)
+def test_a_judge_is_better_where_the_corrected_test_is_significant(
+    difference: float, p: float, better: str | None
+) -> None:
+    first: Any = "first"
+    second: Any = "second"
+    found = Estimate(difference, NAN, NAN, 9, 9)
+    assert JudgeTest(first, second, "overall", found, 0.001, p).better == better
+
+
 def test_a_judge_is_measured_on_its_pairs(logs: Logs) -> None:
     result = judged(logs["good"])
     assert (result.judge, len(result.items), result.judgements) == ("mockllm/good", 8, 8)
@@ -125,6 +155,56 @@ def test_a_judge_is_measured_on_its_pairs(logs: Logs) -> None:
     assert math.isnan(result.cost)  # the scripted model has no price
     assert result.seconds >= 0
     assert not result.is_baseline
+
+
+@pytest.mark.parametrize(
+    ("arguments", "judge"),
+    [
+        ({}, "mockllm/good"),
+        ({"judge": "model"}, "mockllm/good"),
+        ({"judge": "baseline/longest"}, "baseline/longest"),
+        ({"judge": "samer", "samer": "/models/samer-7b/"}, "samer/samer-7b"),
+        ({"judge": "samer", "samer": {"model": "http://host/own", "width": 9}}, "samer/own"),
+        ({"judge": "reward_model", "samer": "rm"}, "reward_model/rm"),
+    ],
+)
+def test_a_judge_is_called_by_what_judged(
+    arguments: dict[str, Any], judge: str, logs: Logs
+) -> None:
+    log = logs["good"].model_copy(deep=True)
+    log.eval.task_args = {**arguments, "orders": "seeded", "seed": 7, "protocol": "joint"}
+    found = judged(log)
+    assert (found.judge, found.is_baseline) == (judge, judge.startswith("baseline/"))
+    assert (found.orders, found.seed, found.protocol) == ("seeded", 7, "joint")
+    assert len(found.items) == 8
+    log.eval.task_args = arguments
+    usual = judged(log)
+    assert (usual.orders, usual.seed, usual.protocol) == ("", 0, "overall")
+
+
+def of_pair(verdict: str, label: str = "a") -> SampleScore:
+    facts = {"labels": {"Overall": label}, "verdicts": {"a": {"Overall": verdict}}}
+    return SampleScore(score=Score(value=1.0, metadata=facts))
+
+
+@pytest.mark.parametrize(
+    ("judge", "items", "agrees"),
+    [
+        ("baseline/first", {"x": of_pair("a"), "y": of_pair("b")}, True),
+        ("baseline/first", {"x": of_pair("a"), "y": of_pair("b"), "z": of_pair("a")}, True),
+        ("baseline/second", {"x": of_pair("a"), "y": of_pair("b")}, False),
+        ("baseline/first", {"x": of_pair("a")}, False),
+        ("baseline/first", {"x": of_pair("a"), "y": of_pair("a")}, False),
+        ("baseline/first", {"x": of_pair("a"), "y": of_pair("b", "tie")}, False),
+    ],
+)
+def test_the_log_of_a_rule_stands_for_it_where_every_verdict_is_the_same(
+    judge: str, items: dict[str, SampleScore], agrees: bool
+) -> None:
+    logged: Any = SimpleNamespace(judge=judge, items=items)
+    own = {"x": of_pair("a"), "y": of_pair("b")}
+    computed: Any = SimpleNamespace(judge="baseline/first", items=own)
+    assert _agrees(logged, computed) == agrees
 
 
 def test_cost_and_seconds_are_per_1000_judgements(
@@ -355,6 +435,89 @@ def test_judges_that_saw_different_orders_have_baselines_in_the_order_of_the_dat
     found = by_judge(dataset.baselines)["baseline/first"]
     assert found.orders == "seeded"
     assert found.overall is not None and found.overall.accuracy.value == pytest.approx(1 / 7)
+
+
+A, B = ("a",), ("b",)
+
+
+@pytest.mark.parametrize(
+    ("shown", "named", "orders", "firsts"),
+    [
+        ([[A], [A]], {"ab"}, "ab", [A, A]),
+        ([[A, A], [A]], {"ab", "seeded"}, "ab", [A, A]),
+        ([[A], [B]], {"ab"}, "seeded", [A, B]),
+        ([[B], [A]], {"ab"}, "seeded", [B, A]),
+        ([[B], [B]], set(), "seeded", [B, B]),
+        ([[A], [A]], {"seeded"}, "seeded", [A, A]),
+        ([[A], [A, B]], {"seeded"}, "ab", []),
+        ([[A, B], [A, B]], {"ab", "seeded"}, "ab", []),
+        ([[("a", "b"), ("b", "a")], [("b", "a")]], {"both"}, "both", [("a", "b"), ("b", "a")]),
+        ([[("a", "b")], [A]], {"both", "ab"}, "ab", [A, A]),
+        ([[("b", "a")], [A]], {"both", "ab"}, "seeded", [B, A]),
+        ([], {"ab"}, "ab", []),
+        ([], {"seeded"}, "seeded", []),
+    ],
+)
+def test_the_orders_that_all_judges_saw_by_hand(
+    shown: list[list[tuple[str, ...]]],
+    named: set[str],
+    orders: str,
+    firsts: list[tuple[str, ...]],
+) -> None:
+    by_sample = {(f"p{number}", 1): seen for number, seen in enumerate(shown)}
+    found, first_of = _common_orders(by_sample, named)
+    assert found == orders
+    assert list(first_of.values()) == firsts
+    assert list(first_of) == list(by_sample)[: len(firsts)]
+
+
+def rater(name: str, ratings: dict[int, float], labels: dict[int, float]) -> Any:
+    items = {
+        (f"r{number}", 1): SimpleNamespace(
+            label=labels[number], rating=rating, cluster=f"p{number // 2}"
+        )
+        for number, rating in ratings.items()
+    }
+    return SimpleNamespace(name=name, items=items, location=f"{name}.eval")
+
+
+def test_judges_that_rate_are_compared_on_what_both_have_rated() -> None:
+    generator = np.random.default_rng(2)
+    labels = {number: float(1 + number * 7 % 5) for number in range(24)}
+    noisy = {number: label + float(generator.normal()) for number, label in labels.items()}
+    coarse = {number: float(number * 3 % 4) for number in labels}
+    one = rater("one", {number: noisy[number] for number in range(20)}, labels)
+    other = rater("other", {number: coarse[number] for number in range(23, 5, -1)}, labels)
+    both = range(6, 20)
+    expected = correlation_difference(
+        [labels[number] for number in both],
+        [noisy[number] for number in both],
+        [coarse[number] for number in both],
+        [f"p{number // 2}" for number in both],
+    )
+    pearson, spearman = _compare_ratings(one, other)
+    for test, kind in ((pearson, "pearson"), (spearman, "spearman")):
+        known = getattr(expected, kind)
+        assert (test.level, test.first, test.second) == (kind, one, other)
+        assert test.difference.value == pytest.approx(known.value)
+        assert (test.difference.n, test.difference.clusters) == (14, 7)
+        assert test.p == pytest.approx(getattr(expected, f"p_{kind}"))
+    assert _compare_ratings(one, rater("far", {22: 1.0, 23: 2.0}, labels)) == []
+    changed = {**labels, 7: 9.0}
+    with pytest.raises(InputError, match=r"one\.eval and odd\.eval"):
+        _compare_ratings(one, rater("odd", coarse, changed))
+    assert len(_compare_ratings(one, rater("new", {22: 1.0, 3: 2.0, 5: 1.0}, changed))) == 2
+
+
+def test_judges_without_an_accuracy_come_last() -> None:
+    def judge(name: str, value: float | None) -> Any:
+        estimate = Estimate(math.nan if value is None else value, NAN, NAN, 9, 9)
+        measures = None if value is None else SimpleNamespace(accuracy_all=estimate)
+        return SimpleNamespace(name=name, overall=measures, dimensions=None)
+
+    judges = [judge("none", None), judge("unknown", NAN), judge("bad", 0.0), judge("good", 0.7)]
+    accuracies = [_accuracy_of(one, "overall") for one in judges]
+    assert accuracies == [-math.inf, -math.inf, 0.0, 0.7]
 
 
 def test_seeds_that_differ_leave_the_coin_with_seed_0(logs: Logs) -> None:

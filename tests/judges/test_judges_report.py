@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from inspect_ai.scorer import SampleScore
 
 from tests.reports.golden_files import check_golden
 from tests.scorers.test_pair_metrics import scored
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.judges._bias_report import bias_section, bias_sentence, labelled_by
 from urs_inspect.judges._biases import DatasetBiases, own_models, pair_biases
@@ -28,7 +30,15 @@ from urs_inspect.judges._judges import (
     computed_baselines,
     result_of,
 )
-from urs_inspect.judges._report import judge_numbers, judges_report, rating_details
+from urs_inspect.judges._report import (
+    _accuracy_notes,
+    _claim_on_pairs,
+    _habits_notes,
+    _unparsed,
+    judge_numbers,
+    judges_report,
+    rating_details,
+)
 from urs_inspect.judges._twins_report import padding_sentence, twins_sections
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.reports.numbers._twins import KindShift, Twins
@@ -249,12 +259,87 @@ def test_all_numbers_have_a_row() -> None:
         assert counted[judge.name] > 0
     for rater in ratings.judges:
         assert counted[rater.name] == len(rating_details(rater))
+    others = replace(ratings, dataset="other ratings.csv")
+    whole_table = judge_numbers([pairs], [ratings, others])
+    of_dataset = Counter(whole_table["dataset"])
+    assert list(of_dataset) == [pairs.dataset, ratings.dataset, others.dataset]
+    assert of_dataset[ratings.dataset] == of_dataset[others.dataset]
+    assert set(judge_numbers([], [ratings])["dataset"]) == {ratings.dataset}
     unread = table[(table["measure"] == "unread") & (table["judge"] == "p/noisy")]
     [whole] = unread[unread["by"] == "all"]["value"]
     assert whole == 3 / 40
     assert set(unread["by"]) == {"all", "scenario", "intent", "language"}
     failures = table[(table["by"] == "failure") & (table["judge"] == "p/noisy")]
     assert failures[["group", "value"]].to_numpy().tolist() == [["no_rating", 3.0]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "share"),
+    [
+        ({"overall": (0.5, 4), "dimensions": (0.25, 12)}, (2 + 3) / 16),
+        ({"overall": (0.5, 4), "dimensions": None}, 0.5),
+        ({"overall": None, "dimensions": (0.25, 12)}, 0.25),
+        ({"overall": (NAN, 0), "dimensions": (0.25, 12)}, 0.25),
+        ({"overall": (NAN, 0), "dimensions": None}, NAN),
+        ({"overall": None, "dimensions": None}, NAN),
+    ],
+)
+def test_the_share_of_unparsed_verdicts_is_of_all_that_were_asked_for(
+    asked: dict[str, tuple[float, int] | None], share: float
+) -> None:
+    measures = {
+        level: one and SimpleNamespace(unread=Estimate(one[0], NAN, NAN, one[1], one[1]))
+        for level, one in asked.items()
+    }
+    judge: Any = SimpleNamespace(**measures)
+    assert _unparsed(judge) == pytest.approx(share, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("orders", "said"), [("ab", "'ab'"), ("seeded", "'seeded'"), ("both", "both orders")]
+)
+def test_the_orders_of_computed_rules_are_named(orders: str, said: str) -> None:
+    found = dataset(pair_judge("p/one", 0.8, 1))
+    rules = tuple(replace(rule, orders=orders, seed=7) for rule in found.baselines)
+    notes = " ".join(_accuracy_notes(replace(found, baselines=rules)))
+    assert tells(notes, f"{said} ... seed 7")
+    assert all(other not in notes for other in {"'ab'", "'seeded'", "both orders"} - {said})
+    assert "seed 7" not in " ".join(_accuracy_notes(replace(found, baselines=())))
+
+
+def test_what_labels_prefer_is_that_of_the_judge_of_most_pairs() -> None:
+    few = pair_judge("p/few", 1.0, 1, pairs=range(0, NUMBER, 2))
+    most = pair_judge("p/most", 0.2, 2)
+    shares = []
+    for judge in (few, most):
+        assert judge.overall is not None
+        shares.append(judge.overall.label_longer_preference.value)
+    assert abs(shares[0] - shares[1]) > 0.01
+    for judges in ((few, most), (most, few)):
+        notes = _habits_notes(replace(dataset(few, most), judges=judges))
+        assert any(f"longer response in {shares[1]:.1%}" in note for note in notes)
+
+
+def test_the_first_claim_is_about_the_judges_that_are_right_most_often() -> None:
+    five = five_judges()
+    names = [judge.name for judge in five.judges]
+    overall = {judge.name: judge.overall for judge in five.judges}
+    found = _claim_on_pairs(five)
+    said = []
+    for name in names[:3]:
+        one = overall[name]
+        assert one is not None
+        said.append(f"{name} ... {100 * one.accuracy_all.value:.1f}%")
+    assert tells(found, f"pairs.csv: {' ... '.join(said)} ... 2 more judges")
+    assert names[3] not in found.partition("more judges")[0]
+    three = _claim_on_pairs(three_judges())
+    assert "more judge" not in three and "of the pairs." in three
+    of_rules = replace(five, judges=())
+    assert tells(_claim_on_pairs(of_rules), "pairs.csv ... no judge")
+    models = tuple(judge for judge in three_judges().judges if not judge.is_baseline)
+    without_rules = replace(three_judges(), judges=models, baselines=())
+    alone = _claim_on_pairs(without_rules)
+    assert alone.endswith("of the pairs.") and three.startswith(alone)
 
 
 # --- tests and baselines ---

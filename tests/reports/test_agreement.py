@@ -27,6 +27,7 @@ from urs_inspect.reports.numbers._agreement import (
     IntentLevel,
     ModelLevel,
     NoLevel,
+    _means_by_intent,
     agreement_of,
     case_level,
     intent_level,
@@ -67,6 +68,7 @@ from urs_inspect.stats import (
     interval_alpha,
     rank,
 )
+from urs_inspect.stats._bootstrap import resample
 from urs_inspect.stats._correlation import (
     MeanCorrelation,
     correlate_means,
@@ -732,6 +734,12 @@ def test_a_list_of_votes(tmp_path: Path) -> None:
         60,
     )
     assert (found.skipped, found.people) == ((), None)
+    (tmp_path / "more").mkdir()
+    copy = write_rows(tmp_path / "more" / "copy.jsonl", *lines)
+    twice = read_vote_ranking([str(tmp_path / "votes.jsonl"), str(copy)], MODELS_HOW)
+    [skipped] = twice.skipped
+    assert tells(skipped, "copy.jsonl ... votes.jsonl")
+    assert twice.ranking.battles == 17
     assert (
         read_vote_ranking([str(tmp_path)], MODELS_HOW).ranking.bradley_terry
         == found.ranking.bradley_terry
@@ -776,6 +784,9 @@ def test_files_without_votes_of_people_are_named(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             read_vote_ranking([str(source)], MODELS_HOW)
+    for sources in (["none", log], [log, "none"], [cast_votes, log, "none"]):
+        with pytest.raises(InputError, match="no file or directory 'none'"):
+            read_vote_ranking(map(str, sources), MODELS_HOW)
 
 
 STATISTICS_HOW = Resampling(rounds=20, seed=2)
@@ -899,6 +910,9 @@ def test_ratings_of_nothing_in_the_logs_are_refused() -> None:
         str(caught.value),
         "r.csv: none of 2 ratings ... 'x1' of m (line 2) and 'x2' of m (line 3). ... m to 6 questions ... a1, a2, b1",
     )
+    both = answers(rows("m", STATISTICS_FINALS), rows("n", HALF))
+    with pytest.raises(InputError, match=r"answers of m, n to 6 questions such as a1, a2, b1$"):
+        agreement_of(both, human=given("x1"), resampling=STATISTICS_HOW)
 
 
 def test_nothing_to_compare_with_is_refused() -> None:
@@ -1222,6 +1236,32 @@ def test_questions_people_and_clusters_behind_means_by_hand() -> None:
     assert (found.asked, found.clusters, found.people_resampled) == (6, 4, True)
     exact = intents_level(answers(table), satisfaction(people=None, a=3, b=4, c=2))
     assert "people" not in exact.behind or not exact.behind["people"]
+    # The means are those of the questions of each intent, and a cluster is drawn as a whole.
+    scores = {point["group"]: point["score"] for point in exact.points}
+    assert [scores[name].value for name in names] == [5.5, 7, 2.5]
+    assert [(scores[name].n, scores[name].clusters) for name in names] == [(2, 1), (1, 1), (2, 2)]
+
+
+def test_users_with_questions_on_several_intents_are_drawn_for_all_of_them() -> None:
+    beyond = {"a": 0.0, "b": 1.0, "c": 3.0}
+    finals = {
+        f"{letter}{number}": 1 + 2 * number + more
+        for letter, more in beyond.items()
+        for number in range(4)
+    }
+    made = [
+        {**one, "cluster": f"user {int(one['question'][1])}"}
+        for model in "mn"
+        for one in rows(model, finals)
+    ]
+    table = score_table(answers(made).table, ["m", "n"])
+    groups = [GROUPS[letter] for letter in "abc"]
+    means = _means_by_intent(table, groups, Resampling(40, seed=2))
+    counts = np.concatenate(list(resample(4, 40, derived_seed(2, 0))))
+    drawn = counts @ np.array([1.0, 3, 5, 7]) / 4
+    for one, more in zip(means, beyond.values(), strict=True):
+        assert one.values.tolist() == [4 + more, 4 + more]
+        assert one.draws == pytest.approx(np.column_stack([drawn + more, drawn + more]))
 
 
 def test_models_of_votes_by_hand() -> None:
@@ -1245,6 +1285,20 @@ def test_models_of_votes_by_hand() -> None:
     assert (found.questions, found.asked, found.clusters) == (3, 3, 0)
     assert dict(found.behind["questions"]) == dict.fromkeys("xyz", 3)
     assert dict(found.behind["instructions"]) == {"the votes": 19}
+    assert "clusters" not in found.behind
+    # Two of the three questions are of one user; y has no score on the third.
+    users = {"a1": "ann", "a2": "ann", "b1": "ben"}
+    made = [
+        row(model, question, math.nan if (model, question) == ("y", "b1") else final, cluster=user)
+        for model in "xyz"
+        for (question, user), final in zip(users.items(), FINALS[model].values(), strict=True)
+    ]
+    table = answers(made).table
+    by_user = model_level(score_table(table, list("xyz")), model_names(table), votes(), MODELS_HOW)
+    assert isinstance(by_user, ModelLevel)
+    assert dict(by_user.behind["questions"]) == {"x": 3, "y": 2, "z": 3}
+    assert dict(by_user.behind["clusters"]) == {"x": 2, "y": 1, "z": 2}
+    assert by_user.clusters == 2
 
 
 def test_a_rating_without_an_epoch_is_vague_only_beside_several() -> None:

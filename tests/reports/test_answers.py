@@ -466,6 +466,13 @@ def test_settings_tell_the_logs_of_one_model_apart(tmp_path: Path) -> None:
         "p/model (reasoning_effort=low)",
     ]
     assert set(table["base_model"]) == {"p/model"}
+    # So does a solver of one's own; the usual one is not named.
+    write_judged(tmp_path / "own" / "a.eval", answered("x", judgement(1.0)), solver="own")
+    write_judged(tmp_path / "own" / "b.eval", answered("x", judgement(1.0)))
+    names = read_answers([str(tmp_path / "own")]).table["model"]
+    [usual] = [name for name in names if "own" not in name]
+    assert "None" not in usual
+    assert [name for name in names if name != usual] == ["p/model (solver=own)"]
 
 
 def test_what_cannot_be_used_is_said(tmp_path: Path) -> None:

@@ -185,6 +185,27 @@ def test_corrected_means_are_near_what_all_people_would_say(
     ][2] == (3, 3)
 
 
+def test_the_rounds_the_level_and_the_seed_are_those_that_were_asked_for(
+    scores: tuple[Floats, Floats], tmp_path: Path
+) -> None:
+    judge, people = scores
+    lines = ratings_of(people)
+    how: list[dict[str, Any]] = [
+        {"rounds": 60, "level": 0.8, "seed": 3},
+        {"rounds": 60, "level": 0.95, "seed": 3},
+    ]
+    found = []
+    for number, options in enumerate(how):
+        made = board(tmp_path / f"{number}.csv", judged(judge), lines, **options)
+        _, corrected = corrected_of(made)
+        mean = row_of(corrected, MODELS[0])["corrected"]
+        assert {name: getattr(mean, name) for name in options} == options
+        found.append(mean)
+    first, wider = found
+    assert first.value == wider.value
+    assert wider.low < first.low < first.high < wider.high
+
+
 def test_warnings_are_among_the_notes_and_every_rating_is_counted(made: Leaderboard) -> None:
     _, corrected = corrected_of(made)
     section = ranking_section(made)

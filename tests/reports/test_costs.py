@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -62,6 +63,23 @@ def test_a_price_of_the_file_comes_before_the_known_one() -> None:
     own = price(7.0, 7.0)
     assert Prices({"openai/gpt-4o": own}).of("openai/gpt-4o") == own
     assert Prices({}).of("nobody/knows-this") is None
+    free = price(0.0, 0.0)
+    assert Prices({"openai/gpt-4o": free}).of("openai/gpt-4o") == free
+
+
+def test_a_model_that_cannot_be_looked_up_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = price(3.0, 4.0)
+
+    def looked_up(model: str) -> Any:
+        if model == "p/needs-a-key":
+            raise ValueError("no key")
+        return {"p/known": SimpleNamespace(cost=known), "p/free": SimpleNamespace(cost=None)}.get(
+            model
+        )
+
+    monkeypatch.setattr("urs_inspect.reports.numbers._costs.get_model_info", looked_up)
+    found = [Prices({}).of(f"p/{name}") for name in ("known", "free", "other", "needs-a-key")]
+    assert found == [known, None, None, None]
 
 
 @pytest.mark.parametrize(

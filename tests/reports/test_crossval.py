@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -16,6 +17,7 @@ import pytest
 from inspect_ai import score
 from inspect_ai.log import EvalError, EvalLog, EvalSample, write_eval_log
 from inspect_ai.model import ChatMessage, ModelOutput, get_model
+from inspect_ai.scorer import Score
 
 from tests.reports.golden_files import check_golden, rows_of
 from tests.reports.judged_logs import answered, judgement, unscored, write_judged
@@ -34,6 +36,7 @@ from urs_inspect.reports.numbers._crossval import (
     Grid,
     GridLog,
     JudgedRuns,
+    _judged,
     bias_table,
     grids_of,
     mean_table,
@@ -245,6 +248,48 @@ def test_replies_without_the_key_are_counted_by_evaluator(
     assert [note for note in grid_notes(grid_of_log) if tells(note, f"WARNING: {judge} left out")]
 
 
+@pytest.mark.parametrize(
+    ("error", "score", "outcome", "final"),
+    [
+        ("gone", judgement(5.0), "error", math.nan),
+        ("gone", None, "error", math.nan),
+        (None, None, "not_judged", math.nan),
+        (None, judgement(5.0), "judged", 5.0),
+        (None, unscored(), "unscored_refusal", math.nan),
+        (None, Score(value={"final": 4.0}), "unknown", 4.0),
+    ],
+)
+def test_how_a_judgement_ended(
+    error: str | None, score: Score | None, outcome: str, final: float
+) -> None:
+    sample: Any = SimpleNamespace(error=error)
+    found, value = _judged(sample, score)
+    assert found == outcome
+    assert value == pytest.approx(final, nan_ok=True)
+
+
+def test_logs_are_read_in_their_order_and_those_without_judgements_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = {
+        "late.eval": grid_log({("e", "s", "m"): [5]}, log="late.eval"),
+        "empty.eval": grid_log({("e", "s", "m"): []}, log="empty.eval"),
+        "early.eval": grid_log({("e", "s", "m"): [6]}, log="early.eval"),
+    }
+
+    def read_one(log: EvalLog) -> GridLog:
+        return made[Path(log.location).name]
+
+    monkeypatch.setattr("urs_inspect.reports.numbers._crossval.read_grid_log", read_one)
+    logs: list[Any] = [
+        SimpleNamespace(location=f"/logs/{name}.eval")
+        for name in ("late", "torn", "empty", "early")
+    ]
+    skipped = ["before"]
+    assert [one.name for one in read_grid_logs(logs, skipped)] == ["late.eval", "early.eval"]
+    assert skipped[1:] == [Telling("torn.eval ... KeyError"), Telling("empty.eval ... no samples")]
+
+
 def test_epochs_and_a_limit_that_leaves_cells_short(tmp_path: Path, places: dict[str, Any]) -> None:
     """One of the answers is so long that the summary of its sample is cut."""
     answer_log(tmp_path, "L", "Long. " * 5000, limit=2)
@@ -289,6 +334,16 @@ def test_judgements_that_no_log_has_are_missing() -> None:
         ("m", 6, 2),
         ("n", 5, 2),
     ]
+
+
+def test_cases_that_any_cell_has_are_missing_in_all_others() -> None:
+    log = grid_log({("e", "s", "m"): [6, 6, 6, 6], ("e", "s", "n"): [5, 5, 5, 5]})
+    table = log.judgements
+    lost = (table["model"] == "m") & (table["case"] == "c0")
+    lost |= (table["model"] == "n") & table["case"].isin(["c2", "c3"])
+    [found] = grids_of([replace(log, judgements=table[~lost])])
+    assert outcomes(found, model="m") == {"judged": 3, "missing": 1}
+    assert outcomes(found, model="n") == {"judged": 2, "missing": 2}
 
 
 def test_rating_bias_is_about_models_that_are_tested_and_sources() -> None:

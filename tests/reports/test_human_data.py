@@ -3,19 +3,23 @@
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from inspect_ai.log import EvalError, EvalSample
+from inspect_ai.log import EvalError, EvalSample, read_eval_log, write_eval_log
 from inspect_ai.model import ModelOutput
 
+from tests.annotation.samples import answer as saved_answer
+from tests.annotation.samples import rating
 from tests.reports.json_files import write_rows
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.annotation._rating_queue import Answer
+from urs_inspect.annotation._ratings import Rating
 from urs_inspect.reports.numbers._human_data import (
     HumanRating,
     Satisfaction,
@@ -173,12 +177,36 @@ def test_faults_are_named(header: str, first: str, row: str, message: str, tmp_p
     assert f"{path}: line 3: {message}" in error_of(path)
 
 
+def test_an_answer_is_named_by_question_model_and_epoch(tmp_path: Path) -> None:
+    header = "id,model,epoch,rating,rater"
+    epochs = write(tmp_path / "a.csv", "q1,m,1,5,ann", "q1,m,2,6,ann", "q1,,1,7,ann", header=header)
+    assert len(read_human_ratings(epochs, SCALE).ratings) == 3
+    for row, answer in (
+        ("q1,m,2", "'q1' of m, epoch 2"),
+        ("q1,m,", "'q1' of m"),
+        ("q1,,2", "'q1', epoch 2"),
+        ("q1,,", "'q1'"),
+    ):
+        named = write(tmp_path / "b.csv", f"{row},5,ann", f"{row},6,ann", header=header)
+        assert tells(error_of(named), f"line 3: 'ann' rated {answer} 6 ... 5 on line 2")
+        unnamed = write(tmp_path / "c.csv", f"{row},5,", f"{row},5,", header=header)
+        assert tells(error_of(unnamed), f"line 3: {answer} was rated on line 2")
+
+
 def test_all_faults_are_said_at_once(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", *["q,m,99,x"] * 25, "q1,m,5,x", *["q1,m,6,x"] * 9)
     error = error_of(path)
     assert tells(error, "lines 2, 3, 4 and 22 more: column 'rating' ... \"99\"")
     assert tells(error, "line 28: 'x' rated")
     assert len(error.splitlines()) == 1 + 9
+
+
+def test_a_fault_of_an_id_is_said_once(tmp_path: Path) -> None:
+    for wrong in ([1], None, "", {"a": 1}, True):
+        path = write_rows(
+            tmp_path / "r.jsonl", {"id": wrong, "rating": 5}, {"id": "q", "rating": 5}
+        )
+        assert error_of(path).count("column 'id'") == 1
 
 
 def test_a_rating_that_is_no_label_is_named_and_counted(tmp_path: Path) -> None:
@@ -333,6 +361,10 @@ def test_intents_by_id_label_or_reported_name(path: Path) -> None:
             "line 3: column 'n': must be 1 or empty where a respondent is named, is 7",
         ),
         (
+            "Factual QA,3,x,2",
+            "line 3: column 'n': must be 1 or empty where a respondent is named, is 2",
+        ),
+        (
             "leisure,3,x,1",
             "line 3: column 'respondent': 'x' answered about 'leisure' on line 2 already",
         ),
@@ -342,6 +374,16 @@ def test_satisfaction_files_faults_are_named(row: str, message: str, path: Path)
     with pytest.raises(InputError) as caught:
         read(path, f"intent,satisfaction,respondent,n\nLeisure,3,x,1\n{row}\n")
     assert str(caught.value).startswith(f"{path}: {message}")
+
+
+def test_faults_of_rows_and_of_the_file_are_said_together(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    lines = ['{"intent": "Leisure", "satisfaction": 9}', "{torn", '{"intent": "x"}']
+    with pytest.raises(InputError) as caught:
+        read(path, "\n".join(lines))
+    said = str(caught.value)
+    for words in ("line 1: column 'satisfaction'", "line 2", "line 3: column 'intent'"):
+        assert words in said
 
 
 def test_files_and_scales_that_hold_nothing(path: Path) -> None:
@@ -486,7 +528,7 @@ def test_answers_to_rate_by_hand(tmp_path: Path) -> None:
     log = rated_log(
         tmp_path / "a.eval",
         of_model("q1", "one", BOTH, metadata={"intent": "api", "language": "zh"}),
-        of_model("q1", "again", {"p/x": 6.0, "p/y": 6.5}, epoch=2, metadata={"intent": "api"}),
+        of_model("q1", "\n again ", {"p/x": 6.0, "p/y": 6.5}, epoch=2, metadata={"intent": "api"}),
         of_model("q2", "two", BOTH, error=gone),
         nothing,
         roles={"grader": list(BOTH)},
@@ -494,7 +536,8 @@ def test_answers_to_rate_by_hand(tmp_path: Path) -> None:
     found, skipped = answers_to_rate([log], load_rubric())
     assert [vars(answer) for answer in found] == [
         vars(Answer("q1", "p/model", 1, "api", "zh", "Ask q1", "one", REFERENCE, 5.0)),
-        vars(Answer("q1", "p/model", 2, "api", "en", "Ask q1", "again", REFERENCE, 0.5)),
+        # An answer is shown as it was given.
+        vars(Answer("q1", "p/model", 2, "api", "en", "Ask q1", "\n again ", REFERENCE, 0.5)),
         vars(Answer("q3", "p/model", 1, "leisure", "en", "Ask q3", "", REFERENCE, 0.0)),
     ]
     assert skipped == (Telling("1 sample without an answer"),)
@@ -562,3 +605,104 @@ def test_without_any_answer_there_is_nothing_to_rate(tmp_path: Path) -> None:
     log = rated_log(tmp_path / "a.eval", of_model("q1", "text", {"p/x": 5.0}, error=gone))
     with pytest.raises(InputError, match="no answer to rate"):
         answers_to_rate([log], load_rubric())
+
+
+# --- ratings that `annotate` saved ---
+
+
+def saved(path: Path, *events: Rating, more: str = "") -> Path:
+    text = "".join(f"{event.to_line()}\n" for event in events)
+    path.write_text(text + more, encoding="utf-8")
+    return path
+
+
+def test_saved_ratings_by_hand(tmp_path: Path) -> None:
+    one, two, three, four = (saved_answer(number) for number in range(4))
+    taken = rating(four, 2, "ann")
+    saved(
+        tmp_path / "ann.jsonl",
+        rating(one, 3, "ann", rate=2.0, threshold=0.1),
+        rating(two, 6, "ann", rate=1.0, threshold=0.5),
+        rating(one, 4, "ann", rate=2.0, threshold=0.1),
+        rating(one, 8, "ann", check=True),
+        rating(two, 5, "ann", check=True),
+        rating(three, 1, "ann", threshold=0.2, cannot_tell=True),
+        taken,
+        replace(taken, undone=True, time="2099-01-01T00:00:00+00:00"),
+        more="nonsense\n",
+    )
+    saved(tmp_path / "ben.jsonl", rating(one, 9, "ben", rate=2.0, threshold=0.1))
+    found = read_human_ratings(tmp_path, None)
+    assert {(each.model, each.epoch) for each in found.ratings} == {("apple", 1)}
+    assert len(found.ratings) == 3
+    assert {(each.question, each.rater, each.rating) for each in found.ratings} == {
+        ("q0", "ann", 4.0),
+        ("q1", "ann", 6.0),
+        ("q0", "ben", 9.0),
+    }
+    assert {each.place for each in found.ratings} == {str(tmp_path)}
+    assert (found.scale, found.repeated, found.weighted, found.doubt) == (SCALE, 0, True, "")
+    # Answers were drawn up to the highest threshold, one of them with twice the rate.
+    chances = {"q0": 1 - math.exp(-2.0 * 0.5), "q1": 1 - math.exp(-0.5)}
+    for each in found.ratings:
+        assert each.weight == pytest.approx(1 / chances[each.question])
+    untold, changed, wrong = found.notes
+    assert tells(untold, "1 answer") and tells(changed, "1 rating ... 1 taken back")
+    assert tells(wrong, "ann.jsonl ... line 9")
+    # 4 and then 8, 6 and then 5
+    [repeat] = found.repeats
+    assert tells(repeat, "ann ... 2 answers twice ... 2.5;")
+
+
+def test_saved_ratings_are_on_the_scale_of_the_rubric_and_of_something(tmp_path: Path) -> None:
+    path = saved(tmp_path / "me.jsonl", rating(saved_answer(0), 3))
+    found = read_human_ratings(path, SCALE)
+    assert (found.notes, found.repeats, len(found.ratings)) == ((), (), 1)
+    for scale in ((1.0, 5.0), (0.0, 10.0)):
+        with pytest.raises(InputError) as caught:
+            read_human_ratings(path, scale)
+        said = str(caught.value)
+        assert tells(said, f"me.jsonl ... 1,10 ... {scale[0]:g},{scale[1]:g}")
+    untold = saved(tmp_path / "untold.jsonl", rating(saved_answer(0), 1, cannot_tell=True))
+    with pytest.raises(InputError, match=r"untold\.jsonl: no rating$"):
+        read_human_ratings(untold, None)
+    (tmp_path / "torn").mkdir()
+    saved(tmp_path / "torn" / "me.jsonl", more="nonsense\n")
+    with pytest.raises(InputError, match=r"(?s)torn: no rating\n.*me\.jsonl.*line 1"):
+        read_human_ratings(tmp_path / "torn", None)
+    one = saved(
+        tmp_path / "once.jsonl",
+        rating(saved_answer(0), 3),
+        rating(saved_answer(0), 7, check=True),
+    )
+    [repeat] = read_human_ratings(one, None).repeats
+    assert tells(repeat, "me ... 1 answer twice ... 4.0;")
+
+
+@pytest.mark.parametrize(
+    ("panel", "points"),
+    [
+        ({}, 0.0),
+        ({"p/x": 4.0}, 0.0),
+        ({"p/x": None, "p/y": None}, 0.0),
+        ({"p/x": 9.0, "p/y": None, "p/z": 2.5}, 6.5),
+        ({"p/x": 3.0, "p/y": 8.0, "p/z": 4.0}, 5.0),
+    ],
+)
+def test_judges_disagree_by_the_highest_less_the_lowest_score(
+    panel: dict[str, float | None], points: float, tmp_path: Path
+) -> None:
+    sample = of_model("q1", "text", panel)
+    log = rated_log(tmp_path / "a.eval", sample, roles={"grader": list(panel) or ["p/x"]})
+    [found], _ = answers_to_rate([log], load_rubric())
+    assert found.disagreement == points
+
+
+def test_a_reference_of_several_parts_is_shown_part_by_part(tmp_path: Path) -> None:
+    log = rated_log(tmp_path / "a.eval", of_model("q1", "text", {"p/x": 5.0}))
+    read_log = read_eval_log(log)
+    assert read_log.samples
+    read_log.samples[0].target = ["one", "two"]
+    write_eval_log(read_log, log)
+    [found], _ = answers_to_rate([log], load_rubric())
+    assert found.reference == "one\ntwo"

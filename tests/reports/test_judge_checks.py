@@ -47,11 +47,12 @@ from urs_inspect.reports.numbers._judge_checks import (
     _keys,
     _repeats,
     _same_prompts,
+    _shifts,
     judge_checks,
     read_largest_twins,
 )
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, make_leaderboard
-from urs_inspect.reports.numbers._twins import KindShift
+from urs_inspect.reports.numbers._twins import KindShift, Twins
 from urs_inspect.reports.words._judge_checks import (
     CHECKS,
     failed_sentence,
@@ -90,23 +91,25 @@ def write_task(
     write_eval_log(log, str(path))
 
 
-def write_crossval(path: Path, own: float) -> None:
+def write_crossval(path: Path, *owns: float) -> None:
     """Two judges score the answers of the first and of a third model: all get 5, the first's get
-    `own` from itself.
+    `own` from itself, beside the references of each source.
     """
+    sources = ("dataset", "people")[: len(owns)]
     samples = []
-    for n, judge, model in product(range(12), (JUDGE, "p/other"), (JUDGE, "p/third")):
+    for (own, source), n, judge, model in product(
+        zip(owns, sources, strict=True), range(12), (JUDGE, "p/other"), (JUDGE, "p/third")
+    ):
         score = judgement(own + n % 3 if judge == model else 5.0, judge)
         about = {
             "case": f"c{n}",
             "fold": 1,
             "evaluator": judge,
-            "source": "dataset",
+            "source": source,
             "model": model,
         }
-        samples.append(
-            answered(f"{n}:{judge}:{model}", scores={"crossval_judge": score}, metadata=about)
-        )
+        name = f"{n}:{judge}:{model}:{source}"
+        samples.append(answered(name, scores={"crossval_judge": score}, metadata=about))
     facts = {
         "cases": 12,
         "cases_sha256": "c",
@@ -116,7 +119,7 @@ def write_crossval(path: Path, own: float) -> None:
     }
     facts |= {
         "evaluators": [JUDGE, "p/other"],
-        "sources": {"dataset": "s"},
+        "sources": {source: source[0] for source in sources},
         "models": {JUDGE: "m", "p/third": "t"},
     }
     write_judged(path, *samples, task="urs_inspect/urs_crossval", model="none/none", metadata=facts)
@@ -404,6 +407,13 @@ def test_self_preference_by_a_cross_validation(tmp_path: Path, own: float, doubt
     assert len(judge_section(board.rankings[0], 1).warnings) == doubts
 
 
+def test_self_preference_is_over_all_sources_of_references(tmp_path: Path) -> None:
+    write_urs(tmp_path, "p/a")
+    write_crossval(tmp_path / "grid.eval", 7.0, 5.0)
+    # 7 + 1 and 5 + 1 are 3 and 1 above the 5 of the other judge.
+    assert results(board_of(tmp_path), ITSELF) == {"grid.eval": (pytest.approx(2), 12)}
+
+
 def test_self_preference_by_a_panel_in_the_answers_of_each_ranking(tmp_path: Path) -> None:
     for data, (model, first) in product("de", ((JUDGE, 9.0), ("p/third", 6.0))):
         panel: dict[str, float | None] = {
@@ -634,9 +644,20 @@ def test_of_two_equally_large_logs_of_one_benchmark_the_last_counts(tmp_path: Pa
         )
     assert results(board_of(tmp_path), PEOPLE) == {"2.eval": (0.7, 40)}
     # Another benchmark, rubric or language of prompts is another check.
-    about: dict[str, Any] = {"metadata": {"dataset_sha256": "other"}}
-    write_task(tmp_path / "4.eval", "md_eval", PAIRS, samples=8, **about)
-    assert set(results(board_of(tmp_path), PEOPLE)) == {"2.eval", "4.eval"}
+    others: list[dict[str, Any]] = [
+        {"metadata": {"dataset_sha256": "other"}},
+        {"metadata": {"rubric": "urs 2"}},
+        {"metadata": {"rubric_sha256": "c"}},
+        {"task_args": {"judge_language": "zh"}},
+        {"task_args": {"judge_language": "en"}},
+    ]
+    for number, about in enumerate(others, 4):
+        write_task(tmp_path / f"{number}.eval", "md_eval", PAIRS, samples=8, **about)
+    board = board_of(tmp_path)
+    used = {name.partition(" ")[0] for name in results(board, PEOPLE)}
+    assert used == {"2.eval", *(f"{number}.eval" for number in range(4, 9))}
+    [skipped] = board.skipped
+    assert "1.eval" in skipped and "3.eval" in skipped and skipped.startswith("2 logs")
 
 
 @pytest.mark.parametrize(
@@ -723,6 +744,29 @@ def test_the_largest_log_of_twins_counts_and_padded_ones_come_first(
     assert len(skipped) == len(logs)
 
 
+def test_each_kind_of_twins_is_a_check_of_its_own() -> None:
+    kinds = [
+        replace(kind_of(effect, low, low + 1), kind=name)
+        for name, effect, low in (
+            ("padded_half", "nothing", -0.5),
+            ("padded_double", "nothing", 0.5),
+            ("flattery", "nothing", -0.4),
+            ("truncated", "flaw", -2.0),
+            ("mine", "nothing", 1.0),
+        )
+    ]
+    log = header("urs_inspect/judge_twins").model_copy(update={"location": "/logs/twins.eval"})
+    twins = Twins((JUDGE,), log, 20, tuple(kinds), None, (1.0, 10.0), "intent_judge", {})
+    found = list(_shifts(twins, "p/x, p/y", "urs 1"))
+    assert [fact.check for fact in found] == ["padded", "padded", "additions", "flaws", "additions"]
+    assert [fact.twins for fact in found] == kinds
+    assert [fact.result for fact in found] == [kind.shift for kind in kinds]
+    assert {(fact.judge, fact.files, fact.baseline, fact.rubric) for fact in found} == {
+        ("p/x, p/y", ("twins.eval",), 0.0, "urs 1")
+    }
+    assert [fact.verdict for fact in found] == ["unclear", "failed", "unclear", "passed", "failed"]
+
+
 def test_repeats_and_keys_by_hand() -> None:
     panel = "p/x, p/y"
     counts = [
@@ -777,6 +821,11 @@ def test_checks_stand_in_their_order_with_those_of_other_prompts_last() -> None:
     panel = replace(conditions, judges=(JUDGE, "p/other"))
     checks = judge_checks(panel, table, None, facts, Resampling(20, 0.95, 0), {})
     assert [one.files for one in checks if one.check == "people"] == [("4",), ("5",), ("3",)]
+    # A log may be about all judges of a panel together, or about one that is none of them.
+    joint = fact("labels", f"{JUDGE}, p/other", files=("6",), logs=here)
+    others = [fact("labels", name, files=("7",), logs=here) for name in ("p/third", "p/other, p/z")]
+    found = judge_checks(panel, table, None, [joint, *others], Resampling(20, 0.95, 0), {})
+    assert [one.files for one in found if one.check == "labels"] == [("6",)]
     nobody = replace(conditions, judges=())
     assert judge_checks(nobody, table, None, facts, Resampling(20, 0.95, 0), {}) == ()
     own = pd.DataFrame(rows(JUDGE, {"leisure-en-1": 5.0}, log="here"))

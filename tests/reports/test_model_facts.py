@@ -13,9 +13,15 @@ import pandas as pd
 import pytest
 
 from tests.reports.answer_rows import answers, ranking_of, row, rows
+from tests.telling import tells
 from urs_inspect.reports.numbers._answers import Run
 from urs_inspect.reports.numbers._human_data import HumanRating, HumanRatings
-from urs_inspect.reports.numbers._leaderboard import Ranking, means_frame, noise_of
+from urs_inspect.reports.numbers._leaderboard import (
+    Ranking,
+    make_leaderboard,
+    means_frame,
+    noise_of,
+)
 from urs_inspect.reports.numbers._traffic import TrafficMix
 from urs_inspect.rubrics import Rubric
 from urs_inspect.stats import interval_alpha
@@ -280,6 +286,19 @@ def test_noise_needs_epochs_a_panel_or_repeated_judgements(
     assert noise_of(pd.DataFrame(given), [], 0.95).empty
 
 
+def test_the_difference_of_each_other_model_from_the_best_one_is_split() -> None:
+    table = random_board(3)
+    names = ["m/b", "urs_simulation/c", "m/a"]
+    found = noise_of(pd.DataFrame(table), names, 0.9)
+    assert found[["kind", "first", "second"]].to_numpy().tolist() == [
+        *[["mean", name, ""] for name in names],
+        *[["difference", "m/b", name] for name in names[1:]],
+    ]
+    by_model = {name: judgements(table, name) for name in names}
+    for split, name in zip(found.to_dict("records")[3:], names[1:], strict=True):
+        check_split(split, difference_components(by_model["m/b"], by_model[name]))
+
+
 def test_noise_is_that_of_ranked_models_over_the_common_questions() -> None:
     ids = [f"leisure-en-{number:02}" for number in range(12)]
     generator = np.random.default_rng(1)
@@ -443,6 +462,32 @@ def test_all_means_with_their_kinds_by_hand() -> None:
             assert facts == [1, 2, 6.0 - shift, 0]
         else:
             assert facts == [None] * 4
+
+
+def test_each_ranking_has_the_titles_of_its_own_questions() -> None:
+    first = rows("m", {"leisure-en-1": 5.0, "leisure-fr-2": 6.0})
+    second = rows("n", {"api-zh-1": 5.0}, dataset_sha256="b" * 64)
+    found = make_leaderboard(answers([*first, *second]), rounds=20)
+    titles = [
+        {name for name in ("leisure", "api", "fr", "zh") if name in ranking.titles}
+        for ranking in found.rankings
+    ]
+    assert titles == [{"leisure", "fr"}, {"api", "zh"}]
+
+
+def test_a_later_ranking_without_weights_is_left_out_by_all_its_models() -> None:
+    finals = {f"{intent}-en-{n}": 5.0 + n for intent in ("leisure", "api") for n in range(3)}
+    alone = {name: final for name, final in finals.items() if name.startswith("leisure")}
+    whole = [row for name in ("a", "b", "c") for row in rows(name, finals)]
+    other = [row for name in ("x", "y") for row in rows(name, alone, dataset_sha256="b" * 64)]
+    mix = TrafficMix("mix.yaml", {"intents": {"leisure": 0.5, "api": 0.5}})
+    left_out = ("A log was left out.",)
+    made = make_leaderboard(answers(whole, other, left_out=left_out), traffic=mix, rounds=20)
+    [ranking] = made.rankings
+    assert sorted(ranking.names) == ["a", "b", "c"]
+    before, said = made.skipped
+    assert before == left_out[0]
+    assert tells(said, "x, y ... mix.yaml ... api")
 
 
 def test_titles_are_those_of_the_rubric_of_the_log_or_of_the_id(rubric: Rubric) -> None:

@@ -160,6 +160,9 @@ def write(directory: Path, name: str, text: str) -> Path:
         ),
         ("board.json", '{"x": 1189, "y": 1132.5}', (1189.0, 1132.5)),
         ("BOARD.JSON", '{" x ": 1189, "y": 1132.5}', (1189.0, 1132.5)),
+        # With the byte order mark that some programs write.
+        ("board.json", '\ufeff{"x": 1189, "y": 1132.5}', (1189.0, 1132.5)),
+        ("board.csv", "\ufeffmodel,rating\nx,1189\ny,1132.5\n", (1189.0, 1132.5)),
         ("board.csv", "rank,model\n1,x\n2,y\n", (-1.0, -2.0)),
         ("board.csv", "rank,model,rating\n1,x,5\n2,y,4\n", (5.0, 4.0)),
     ],

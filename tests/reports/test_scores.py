@@ -250,6 +250,15 @@ def test_columns_by_hand(rubric: Rubric) -> None:
     assert found.languages == (*codes, "de", "fr")
     parts = [name for name in rubric.intents if name in ("api", "solve_professional_problem")]
     assert found.parts == tuple(f"Solve Problem: {name}" for name in parts)
+    # An intent that logs report in two groups is a part of each with the questions of that group.
+    twice = [("api", "Code", "en", ""), ("leisure", "Code", "en", ""), ("api", "Code", "zh", "")]
+    both = pd.concat([facts, pd.DataFrame(twice, columns=facts.columns)], ignore_index=True)
+    of_both = columns_of(both, rubric)
+    for part in of_both.parts:
+        group, _, intent = part.partition(": ")
+        kept = both[(both["group"] == group) & (both["intent"] == intent)]
+        assert len(kept) and of_both.questions[part].tolist() == kept.index.tolist()
+    assert {"Code: api", "Code: leisure", "Solve Problem: api"} <= set(of_both.parts)
     assert set(found.cells) == {f"{group}/{language}" for _, group, language, _ in kinds}
     # A country that is called like a language
     assert found.countries == ("Peru", "Chile", "en (country)")
@@ -345,6 +354,11 @@ def test_criteria_count_where_every_ranked_model_that_has_any_has_a_score() -> N
     np.testing.assert_array_equal(found["criterion/some"].values, [[1, 2, NAN], [5, 6, NAN]])
     assert found["criterion/one"].questions.tolist() == [0, 1, 2, 3]
     assert found["criterion/none"].questions.tolist() == []
+    # Columns come in their order and before criteria, the questions of each in that of the table.
+    columns = {"z": np.array([2, 0]), ALL: np.arange(4)}
+    both = columns_of_means(order_models(replace(table, criteria=criteria)), columns)
+    assert list(both) == ["z", ALL, "criterion/some", "criterion/one", "criterion/none"]
+    assert (both["z"].questions.tolist(), both["z"].values.shape) == ([0, 2], (2, 3))
 
 
 # --- comparisons ---
@@ -670,6 +684,40 @@ def test_a_difference_lies_between_less_and_more_than_the_scale_is_wide() -> Non
     extremes = np.tile([[1.0, 10.0], [10.0, 1.0]], (4, 1))
     [pair] = compared(extremes).comparisons[ALL]
     assert -9 <= pair.difference.low < 0 < pair.difference.high <= 9
+
+
+@pytest.mark.parametrize(
+    ("lacking", "model", "certain"), [(2, 1, True), (2, 0, True), (14, 0, False), (14, 1, False)]
+)
+def test_missing_scores_count_at_their_worst_under_a_mix(
+    lacking: int, model: int, certain: bool
+) -> None:
+    finals = noisy([3.0, -1.0], 30)
+    finals[:lacking, model] = NAN
+    groups = ["leisure", "api", "api"] * 10
+    mix = TrafficMix("mix", {"intents": {"leisure": 0.7, "api": 0.3}})
+    ordered = order_models(table_of(finals, groups=groups), mix)
+    [pair] = compare_table(ordered, {ALL: np.arange(30)}, [ALL], HOW).comparisons[ALL]
+    assert (pair.first, pair.second) == ("a", "b")
+    assert pair.p_holm < 0.05
+    assert (pair.p_worst < 0.05) == certain == pair.significant
+
+
+@pytest.mark.parametrize(
+    ("scale", "known"), [((1.0, 10.0), False), ((0.0, 10.0), True), ((1.0, 11.0), True)]
+)
+def test_a_mean_that_may_be_anywhere_on_the_scale_has_no_interval(
+    scale: tuple[float, float], known: bool
+) -> None:
+    # Of 64 ways to draw these six scores, one has only the lowest and one only the highest.
+    extremes = np.tile([[1.0], [10.0]], (3, 1))
+    how = Resampling(1000, seed=1)
+    [mean] = compared(extremes, scale=scale, how=how).means[ALL]
+    assert mean.value == 5.5
+    if known:
+        assert (mean.low, mean.high) == (1.0, 10.0)
+    else:
+        assert math.isnan(mean.low) and math.isnan(mean.high)
 
 
 @pytest.mark.parametrize(("models", "questions", "testable"), [(2, 6, True), (2, 5, False)])

@@ -72,6 +72,7 @@ def test_shares_become_margins(tmp_path: Path, rubric: Rubric) -> None:
         ("intents: {}", "intents: must be a mapping"),
         ("- intents", "mapping with one or more of: intents, languages, countries"),
         ("", "mapping with one or more of"),
+        ("{}", "mapping with one or more of"),
         ("intents: {leisure: 1", "is not valid YAML"),
         ("intents: {leisure: 0.5, leisure: 1}", "'leisure' is there twice"),
         ("\xff\xfe\xff", "as UTF-8 text"),

@@ -236,6 +236,17 @@ def test_raters_and_origin_and_unit_do_not_matter(shift: float, stretch: float, 
     )
 
 
+@pytest.mark.parametrize("unit", [1e-4, 1e4])
+def test_scores_may_be_small_or_large_but_differ_by_more_than_rounding(unit: float) -> None:
+    ratings = np.random.default_rng(3).integers(1, 6, size=(2, 9)).astype(float)
+    plain = clustered_interval_alpha(ratings, range(9), rounds=20)
+    found = clustered_interval_alpha(unit * ratings, range(9), rounds=20)
+    assert found.value == pytest.approx(plain.value)
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
+    rounded = np.array([[0.1 + 0.2, 0.3, 0.3], [0.3, 0.1 + 0.2, 0.3]])
+    assert clustered_interval_alpha(unit * rounded, range(3), rounds=5).value == 1
+
+
 @pytest.mark.parametrize(
     ("pairs", "expected"),
     [

@@ -29,6 +29,8 @@ from urs_inspect.stats._bootstrap import (
     pooled_deviation,
     reported_bounds,
     resample,
+    resample_members,
+    single_product,
     student_interval,
 )
 
@@ -254,6 +256,31 @@ def test_a_statistic_may_have_several_values_and_is_computed_in_blocks(
     sizes.clear()
     assert (bootstrap_statistic(names, both, 50) == whole).all()
     assert max(sizes) <= 30 // len(names)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 9, 10, 11, 20, 21, 22])
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_a_product_in_parts_is_the_whole_product(
+    rows: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bootstrap, "_SINGLE", 60)  # parts of 10 rows where there are two columns
+    left = np.arange(3.0 * rows).reshape(rows, 3)
+    right = np.arange(3.0 * columns).reshape(3, columns) - 4
+    found = single_product(left, right)
+    assert found.shape == (rows, columns)
+    assert (found == left @ right).all()
+
+
+@pytest.mark.parametrize("block", [1, 10, 11, 1000])
+def test_members_are_drawn_with_their_whole_cluster(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clusters = np.array([2, 0, 2, 1, 0])
+    whole = all_weights(3, 7, 4)
+    monkeypatch.setattr(bootstrap, "_BLOCK", block)
+    blocks = list(resample_members(clusters, 7, 4))
+    assert max(len(part) for part in blocks) <= max(1, block // 5)
+    assert (np.concatenate(blocks) == whole[:, clusters]).all()
 
 
 def test_bounds_worked_out_by_hand() -> None:

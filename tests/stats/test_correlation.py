@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,20 @@ def test_correlations_worked_out_by_hand(
     one_prompt = correlate(labels, ratings, ["p"] * len(labels))
     assert values(one_prompt) == values(found) or math.isnan(expected[0])
     assert np.isnan(bounds(one_prompt)).all()
+
+
+@pytest.mark.parametrize(("of_labels", "of_ratings"), [(1e9, 1e-9), (1e-9, 1e9), (1e-9, 1e-9)])
+def test_each_side_has_a_unit_of_its_own(of_labels: float, of_ratings: float) -> None:
+    labels = np.array([1, 2, 4, 3, 5.0])
+    ratings = np.array([2, 1, 3, 5, 4.0])
+    found = correlate(of_labels * labels, of_ratings * ratings, range(5), rounds=9)
+    plain = correlate(labels, ratings, range(5), rounds=9)
+    assert values(found) == pytest.approx(values(plain))
+    # Equal ratings differ from their mean by rounding, however small or large the labels are.
+    for equal in (0.1 * of_labels, 0.1 * of_ratings):
+        constant = np.full(5, equal)
+        assert np.isnan(values(correlate(of_labels * labels, constant, range(5)))).all()
+        assert np.isnan(values(correlate(constant, of_ratings * ratings, range(5)))).all()
 
 
 def test_the_difference_is_first_less_second_over_what_both_rated() -> None:
@@ -479,3 +494,6 @@ def test_seeds_of_parts_differ_and_stay() -> None:
     seeds = [derived_seed(0, part) for part in range(50)]
     assert len(set(seeds)) == 50
     assert derived_seed(0, 7) == seeds[7] != derived_seed(1, 7)
+    # The parts of a part, and their order, make other seeds.
+    pairs = [derived_seed(0, *parts) for parts in product(range(1, 6), repeat=2)]
+    assert len({*seeds, *pairs}) == 75

@@ -77,6 +77,49 @@ def test_values_are_those_of_a_slow_fit() -> None:
         assert found[name].value == pytest.approx(value, abs=1e-3)
 
 
+def seen_second(rows: list[ShownPair], model: str) -> list[ShownPair]:
+    """The same verdicts as if a model had always been shown second."""
+    found = []
+    for row in rows:
+        if row.first == model:
+            row = replace(
+                row,
+                outcome=1 - row.outcome,
+                length=-row.length,
+                lists=-row.lists,
+                first=row.second,
+                second=row.first,
+            )
+        found.append(row)
+    return found
+
+
+@pytest.mark.parametrize("model", ["m0", "m2"])
+def test_a_model_may_always_be_shown_second(model: str) -> None:
+    rows, _ = simulate(Design(12, 3, 1), TASTES["place"], np.random.default_rng(4))
+    rows = seen_second(rows, model)
+    values = slow_fit(rows, ["m0", "m1", "m2"])
+    found = judge_bias(rows, own=OWN_MODEL)
+    own = values[0] - (values[1] + values[2]) / 2
+    assert found.judge[OWN].value == pytest.approx(own, abs=1e-3)
+    assert found.judge[LENGTH].value == pytest.approx(values[4], abs=1e-3)
+    unnamed = [replace(row, second="") if row.second == model else row for row in rows]
+    assert found.named and not judge_bias(unnamed).named
+
+
+def test_strengths_of_models_that_one_side_does_not_name_are_left_out_of_both() -> None:
+    judge, people = drawn(seed=3)
+    without = [[replace(row, first="", second="") for row in rows] for rows in (judge, people)]
+    expected = judge_bias(without[0], without[1])
+    for one, other in ((without[0], people), (judge, without[1])):
+        found = judge_bias(one, other, OWN_MODEL)
+        assert not found.named and math.isnan(found.beyond[OWN].value)
+        for name in (PLACE, LENGTH, LISTS):
+            assert found.judge[name] == expected.judge[name]
+            assert found.people[name] == expected.people[name]
+            assert found.beyond[name].value == expected.beyond[name].value
+
+
 def test_intervals_are_those_of_a_bootstrap_of_questions() -> None:
     judge, people = drawn(TASTES["length"], seed=5)
     found = judge_bias(judge, people, OWN_MODEL)

@@ -1,6 +1,7 @@
 """Tests of `urs_inspect.stats._means`."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from urs_inspect.stats._means import (
     mean_estimates,
     p_values,
     raking,
+    standard_errors,
 )
 
 
@@ -192,6 +194,15 @@ def test_p_values_by_hand() -> None:
     undefined = np.concatenate([draws, np.full((30, 1), math.nan)])
     [p] = p_values(MeanDraws(np.array([3.5]), undefined, many, 0, many))
     assert p == pytest.approx(6 / 11, abs=1e-6)
+    # All rounds are above 0, with a mean of three standard deviations: both tails of the normal
+    # distribution beyond 3 are 0.0026998.
+    above = np.tile([[2.0], [4.0]], (50, 1))
+    for rounds in (above, np.concatenate([np.full((70, 1), math.nan), above])):
+        found = MeanDraws(np.array([3.0]), rounds, many, 0, many)
+        assert p_values(found)[0] == pytest.approx(0.0026998, abs=1e-6)
+        assert standard_errors(found)[0] == pytest.approx(1)
+        five = replace(found, clusters=np.array([5]))
+        assert standard_errors(five)[0] == pytest.approx(math.sqrt(5 / 4))
 
 
 def test_few_questions_prove_little() -> None:
@@ -341,7 +352,7 @@ def test_it_agrees_with_plain_loops(seed: int) -> None:
 def test_rounds_that_drew_nothing_of_a_kind_are_not_defined() -> None:
     found = raking([margin([0, 0, 1], 0.5, 0.5)])(np.array([[1.0, 1, 1], [2, 1, 0], [0, 3, 0]]))
     assert found[0] == pytest.approx([0.25, 0.25, 0.5])
-    assert np.isnan(found[1:]).any(axis=1).all()
+    assert np.isnan(found[1:]).all()
 
 
 def test_effective_number_by_hand() -> None:

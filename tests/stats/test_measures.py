@@ -345,6 +345,9 @@ def test_groups_worked_out_by_hand() -> None:
     assert (found["y"].value, found["y"].low, found["y"].high) == (0.5, 0, 1)
     assert (found["x"].value, math.isnan(found["x"].low), found["x"].clusters) == (1, True, 1)
     assert (math.isnan(found["z"].value), found["z"].n) == (True, 0)
+    # Asked in both orders: a, a tie as they disagree; b, and one that was not read.
+    both = group_accuracies(verdicts_on("aabb", "aabb", swapped="abbu"), list("xxyy"))
+    assert [(one.value, one.n) for one in both.values()] == [(0.5, 2), (1.0, 1)]
 
 
 def test_nothing_has_no_accuracy() -> None:
@@ -496,6 +499,8 @@ def test_what_counts_as_right() -> None:
 def test_every_field_has_one_code_an_item(name: str, highest: str) -> None:
     with pytest.raises(ValueError, match=rf"{name} has shape \(2,\).*3 items"):
         some(**{name: np.array([A, B])})
+    with pytest.raises(ValueError, match=rf"{name} has shape \(3, 1\).*3 items"):
+        some(**{name: np.array([[A], [B], [A]])})
     for bad in ([0, 1, 4], [-1, 0, 1], [0.0, 1.0, math.nan], ["a", "b", "a"]):
         with pytest.raises(ValueError, match=rf"{name} must be codes .*{highest}"):
             some(**{name: np.array(bad)})

@@ -244,3 +244,13 @@ def test_a_slope_is_that_of_least_squares_with_clustered_errors():
     assert p < 0.001
     assert score_slope(base, shifted, np.arange(300))[1] > 0.01
     assert all(map(math.isnan, score_slope(base[:5], shifted[:5], np.arange(5))))
+
+
+@pytest.mark.parametrize(("factor", "p"), [(1.0, 1.0), (1.5, 0.0), (0.5, 0.0)])
+def test_a_shift_that_follows_the_score_exactly_is_certain(factor: float, p: float) -> None:
+    base = np.arange(1.0, 13.0)
+    slope, found = score_slope(base, factor * base + 1, np.arange(12) // 2)
+    # The mean of both is (1 + factor) / 2 of the score, and the shift factor - 1 of it.
+    assert slope == pytest.approx(2 * (factor - 1) / (1 + factor))
+    assert found == pytest.approx(p, abs=1e-12)
+    assert all(map(math.isnan, score_slope(np.full(12, 5.0), np.full(12, 6.0), np.arange(12))))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -208,3 +209,23 @@ def test_adjusted_means_are_those_of_rounds_one_by_one(
 
 def test_ten_ratings_by_the_same_raters_tell_models_from_raters() -> None:
     assert FEWEST_BY_SAME_RATERS == 10
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_coefficients_are_fitted_to_ratings_less_what_ratings_alone_show_of_raters(
+    seed: int,
+) -> None:
+    scores = study(seed, by_raters=True)
+    assert scores.raters is not None
+    known = ~np.isnan(scores.people)
+    weight = np.where(known, scores.weights, 0.0)[:, :, None]
+    shares = scores.raters.shares
+    effects = rater_effects(weight * shares, weight * scores.raters.parts)
+    people = scores.people - shares @ effects.values
+    alike = replace(scores, people=people, raters=None)
+    everything = {"all": np.arange(QUESTIONS)}
+    _, fitted = powered_means(scores, everything, rounds=2)
+    _, expected = powered_means(alike, everything, rounds=2)
+    _, as_given = powered_means(replace(scores, raters=None), everything, rounds=2)
+    assert fitted == pytest.approx(expected)
+    assert fitted != pytest.approx(as_given, abs=1e-4)

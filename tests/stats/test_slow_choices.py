@@ -123,6 +123,9 @@ def test_cases_of_one_user_give_no_share() -> None:
     scores = [[3.0, 4.0], [5.0, 4.5], [2.0, 9.0]]
     assert math.isnan(order_of(scores, clusters=np.array([5, 5, 5])).share)
     assert not math.isnan(order_of(scores, clusters=np.array([5, 5, 6])).share)
+    # A user without a case on which all models have a score does not count.
+    without = [*scores, [math.nan, 4.0]]
+    assert math.isnan(order_of(without, clusters=np.array([5, 5, 5, 6])).share)
     of_users = order_of(scores, clusters=np.array([5, 5, 6]), rounds=50)
     assert [gap.difference.clusters for gap in of_users.gaps] == [2]
 

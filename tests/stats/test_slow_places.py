@@ -227,6 +227,10 @@ def test_one_model_in_common_says_nothing() -> None:
     assert np.isnan([found.value, found.low, found.high]).all()
     settings = {"rounds": found.rounds, "level": found.level, "seed": found.seed}
     assert settings == first.how.options
+    many = replace(ranking_of("bc", draws), battles=first.battles + 9, clusters=99)
+    for one, other in ((first, many), (many, first)):
+        nothing = compare_rankings(one, other)
+        assert (nothing.n, nothing.clusters) == (one.battles, one.clusters)
     two = compare_rankings(ranking_of("ab", draws), ranking_of("ba", draws))
     assert abs(two.value) == 1
     assert math.isnan(two.low)  # from -1 to 1, or without spread
