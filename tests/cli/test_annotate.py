@@ -119,6 +119,24 @@ def test_the_report_counts_ratings_raters_and_what_does_not_count(
     ]
 
 
+def test_the_share_of_one_pair_has_no_interval_and_that_of_several_stays_within_all(
+    run: Run, source: Path, tmp_path: Path
+) -> None:
+    votes = tmp_path / "votes"
+    cast(votes, "ann", "a")
+    cast(votes, "ben", "a")
+    output = run("annotate", source, "--votes", votes, "--report").output
+    assert tells(output, "2 votes on 1 pair, 1 of them")
+    assert "100.0%" in output
+    assert "interval" not in output and "nan" not in output
+    write_ballots(ballots(12), source)
+    cast(votes, "ann", *"a" * 12)
+    cast(votes, "ben", *"a" * 11, "b")
+    output = run("annotate", source, "--votes", votes, "--report").output
+    # Shares: eleven times 1, and 1/2. Mean 0.9583, deviation 0.1443, and Student's t is 2.201.
+    assert tells(output, "95.8% (95% interval 86.7% to 100.0%)")
+
+
 def test_without_votes_or_ratings_the_report_says_so(
     run: Run, source: Path, logs: Path, tmp_path: Path
 ) -> None:

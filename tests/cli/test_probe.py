@@ -109,9 +109,10 @@ def _probe_rows(output: str) -> dict[str, list[str]]:
     return {cells[0]: cells for cells in rows if len(cells) > 2 and cells[0] != "answer"}
 
 
+@pytest.mark.parametrize("model", ["nosuch/model", "nosuch/lab/model"])
 def test_a_provider_that_does_not_exist_is_named_before_the_run(
-    refused: Callable[..., str], tmp_path: Path
+    refused: Callable[..., str], tmp_path: Path, model: str
 ) -> None:
-    error = refused("probe", "--model-role", "grader=nosuch/model")
-    assert tells(error, "grader ... 'nosuch' ... nosuch/model")
+    error = refused("probe", "--model-role", f"grader={model}")
+    assert tells(error, f"grader ... 'nosuch' ... {model}")
     assert not (tmp_path / "logs").exists()

@@ -320,7 +320,11 @@ def test_ratings_at_equal_length_with_coefficients_that_are_kept(
     assert spreads[0] < 0.3 * spreads[1]
 
     assert tells(said("rank", "--all", log, "--control", saved), exact)
-    kept = facts("rank", log, human, "--control", saved)["controlled"]
+    # All that is asked for is in one report.
+    found = facts("rank", log, human, "--control", saved, "--judge", log, "--prior", log)
+    assert (found["corrected"]["votes"], found["corrected"]["verdicts"]) == (30, 117)
+    assert (found["prior"]["judges"], found["prior"]["verdicts"]) == (["baseline/longest"], 117)
+    kept = found["controlled"]
     assert kept["coefficients_given"]
     assert kept["coefficients"][0]["value"] == first["coefficients"][0]["value"]
     assert kept["coefficients"][0]["interval"] is None

@@ -109,6 +109,8 @@ def test_people_whose_ratings_the_scores_are_are_named(tmp_path: Path) -> None:
     about = read_sample_scores([str(tmp_path)]).chosen
     for words in ("a by ann (3), ben (1)", "b by ann (1), ben (1)", "c by nobody"):
         assert words in about
+    alone = read_sample_scores([next(map(str, tmp_path.glob("*_a*.eval")))]).chosen
+    assert tells(alone, "a by ann (3), ben (1)") and "confounded" not in alone
     other = with_facts(write_log(tmp_path, "d", [5.0], scorer="graded"), [raters("ann")])
     assert "ann" not in read_sample_scores([other]).chosen
 

@@ -536,6 +536,25 @@ def test_winners_without_a_meaning_stay_and_those_of_no_meaning_do_not_count(
         read_vote_list(write_rows(tmp_path / "other.jsonl", VOTE), names)
 
 
+def test_a_file_whose_votes_all_have_no_meaning_has_none(tmp_path: Path) -> None:
+    names = VoteColumns({}, {"bad": "none"})
+    path = write_rows(tmp_path / "votes.jsonl", *[{**VOTE, "winner": "bad"}] * 3)
+    said: list[str] = []
+    with pytest.raises(InputError) as caught:
+        read_vote_list(path, names, said.append)
+    assert tells(str(caught.value), f"{path}: no votes")
+    assert said == [Telling("3 votes")]
+
+
+def test_votes_of_the_arena_are_of_its_users_unless_a_row_names_its_voter(tmp_path: Path) -> None:
+    row = {"output": "y", "instruction": "Why?"}
+    path = write_rows(tmp_path / "x-vs-y.jsonl", row, {**row, "judge": "ann", "source": "a study"})
+    known = [dict(vote.facts[0]) for vote in read_vote_list(path)]
+    assert known[0]["source"] == path.name
+    assert known[0]["judge"] not in {"", None, "ann"}
+    assert (known[1]["judge"], known[1]["source"]) == ("ann", "a study")
+
+
 def test_comparisons_taken_over_from_an_earlier_run_count_where_its_log_is_missing(
     tmp_path: Path,
 ) -> None:
@@ -578,6 +597,10 @@ def test_people_s_choices_in_a_log_count_and_a_judge_s_verdicts_beside_them_do_n
     said: list[str] = []
     assert rows(read_battles([log], said.append)) == [("x", "y", 0.0, 0)]
     assert said == [Telling(f"{log}: people")]
+    of_people_alone = {one.ballot.id: one.outcome for one in read_comparisons(str(log))}
+    assert of_people_alone[XY.id] == 0.0 and math.isnan(of_people_alone[XZ.id])
+    of_judge = {one.ballot.id: one.outcome for one in read_comparisons(str(log), people=False)}
+    assert of_judge == {XY.id: 1.0, XZ.id: 1.0}
     of_people = judged(XY)
     of_people.scores = {"human_choice": both.scores["human_choice"]}
     said.clear()
