@@ -661,6 +661,17 @@ def test_a_judge_s_outcomes_stand_beside_people_s_only_where_both_have_one(
     assert same[0] == same[1] != same[2]
 
 
+def test_logs_of_ballots_that_do_not_count_are_said(ballots: Path, tmp_path: Path) -> None:
+    votes = cast(tmp_path / "v" / "me.jsonl", ("me", XY.id, "a"))
+    copy = tmp_path / f"copy{ballots.suffix}"
+    copy.write_bytes(ballots.read_bytes())
+    said: list[str] = []
+    found = read_human_battles([ballots, copy], [votes], said.append)
+    assert len(found.outcomes) == 1
+    [sentence] = said
+    assert copy.name in sentence and ballots.name in sentence
+
+
 def test_ballots_of_models_without_votes_are_no_judged_ones(ballots: Path, tmp_path: Path) -> None:
     votes = cast(tmp_path / "v" / "me.jsonl", ("me", XY.id, "a"))
     found = read_human_battles([ballots], [votes])
@@ -806,6 +817,16 @@ def test_the_last_judgement_of_a_comparison_counts_unless_it_was_not_parsed(
     )
     found = {one.ballot.id: one.outcome for one in read_comparisons(str(tmp_path))}
     assert found == {XY.id: 1.0, XZ.id: 0.5, YZ.id: 0.5}
+
+
+def test_logs_beside_the_comparisons_that_do_not_count_are_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_log(tmp_path / "good.eval", judged(XY, 1.0), eval_id="a")
+    write_log(tmp_path / "half.eval", judged(XZ, 1.0), eval_id="b", status="error")
+    assert len(read_comparisons(str(tmp_path), "earlier")) == 1
+    [record] = [one for one in caplog.records if one.name.startswith("urs_inspect")]
+    assert tells(record.message, "earlier: half.eval ... 'error'")
 
 
 def test_a_judge_s_prior_counts_read_and_unread_verdicts_and_names_each_judge_once(
