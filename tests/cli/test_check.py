@@ -136,6 +136,21 @@ def test_a_file_that_cannot_be_read_has_the_kind_that_was_given(run: Run, folder
         assert tells(given.output, f"{name}: votes, error")
 
 
+def test_files_of_a_folder_are_told_by_their_endings_in_letters_of_any_case(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    below = folder / "below"
+    below.mkdir()
+    for name in ("B.JSONL", "a.jsonl"):
+        (below / name).write_bytes((folder / "votes.jsonl").read_bytes())
+    output = run("check", "below").output
+    assert [line.partition(":")[0] for line in output.splitlines()] == [
+        "below/B.JSONL",
+        "below/a.jsonl",
+    ]
+
+
 @pytest.mark.parametrize("where", ["rows", "votes", "usable"])
 def test_entries_are_counted_with_their_labels_and_with_those_left_out(where: str) -> None:
     items = [SimpleNamespace(label=label, group="") for label in ("b", "a", "b", None)]
