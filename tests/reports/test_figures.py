@@ -109,3 +109,156 @@ def test_scripts_are_kept_in_the_cache_and_are_the_same_from_there(
     assert "vegaEmbed" in first and kept.read_text(encoding="utf-8") == scripts() == first
     monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(kept))  # where nothing can be written
     assert scripts() == first
+
+
+# --- what each mark shows ---
+
+
+def marks(drawn: dict[str, Any]) -> list[tuple[str, dict[str, str]]]:
+    """The kind of each layer, and what its channels show."""
+    found = []
+    for layer in drawn["layer"]:
+        shown = {}
+        for channel, encoding in layer["encoding"].items():
+            if channel != "tooltip":
+                name = encoding["field"]
+                shown[channel] = f"{encoding.get('aggregate', '')} {name}".strip()
+        mark = layer["mark"]
+        found.append((mark if isinstance(mark, str) else mark["type"], shown))
+    return found
+
+
+def tooltips(layer: dict[str, Any]) -> dict[str, str]:
+    """Format of each field that a mark tells when one points at it."""
+    return {each["field"]: each.get("format", "") for each in layer["encoding"]["tooltip"]}
+
+
+def test_rows_of_languages_join_means_and_show_intervals_below_the_dots() -> None:
+    drawn = dumbbell_plot(LANGUAGES, WIDE, "a label")
+    both = {"y": "model", "yOffset": "language", "color": "language"}
+    expected: list[tuple[str, dict[str, str]]] = [
+        ("rule", {"y": "model", "x": "min mean", "x2": "max mean"}),
+        ("rule", {**both, "x": "low", "x2": "high"}),
+        ("point", {**both, "x": "mean", "shape": "language"}),
+    ]
+    assert marks(drawn) == expected
+    unknown = dumbbell_plot(LANGUAGES.assign(low=NAN, high=NAN), WIDE)
+    assert marks(unknown) == [expected[0], expected[2]]
+    dots = drawn["layer"][-1]["encoding"]
+    assert dots["x"]["title"] == "a label"
+    assert dots["y"]["sort"] is None  # as the rows come
+    for channel in ("color", "shape"):
+        assert dots[channel]["scale"]["domain"] == ["English", "Chinese"]
+    assert dots["yOffset"]["sort"] == ["English", "Chinese"]
+    assert tooltips(drawn["layer"][-1]) == {"model": "", "language": ""} | dict.fromkeys(
+        ("mean", "low", "high"), ".2f"
+    )
+    assert {row["model"] for row in drawn["datasets"]["rows"]} == set(NAMES[:3])
+    assert {row["low"] for row in drawn["datasets"]["rows"]} == {8.1, 8.0, None}
+
+
+def test_a_figure_of_languages_is_as_high_as_its_rows() -> None:
+    third = MEANS.assign(language="Third")
+    heights = [
+        dumbbell_plot(rows, WIDE)["height"]
+        for rows in (
+            LANGUAGES[:2],
+            LANGUAGES[:4],
+            LANGUAGES,
+            pd.concat([LANGUAGES, third]),
+        )
+    ]
+    one, two, three, more = heights
+    assert (two, three) == (2 * one, 3 * one)  # the fourth model has no mean
+    assert more > three
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_names_take_their_room_up_to_a_limit_and_wide_letters_more(width: int) -> None:
+    def room(name: str) -> int:
+        return int(dumbbell_plot(LANGUAGES[:2].assign(model=name), width)["width"])
+
+    ten = room("m" * 10)
+    assert ten - room("m" * 12) == 13
+    assert ten - room("千" * 10) == 55
+    limit = dumbbell_plot(LANGUAGES[:2], width)["config"]["axis"]["labelLimit"]
+    assert (limit > 200) is (width == WIDE)
+    assert room("m" * 90) == width - 90 - limit
+
+
+def test_costs_are_across_and_means_with_their_intervals_are_up() -> None:
+    drawn = cost_plot(COSTS, WIDE, "mean final score (simulation) of answers")
+    dots, rules = {"x": "cost", "y": "mean"}, {"x": "cost", "y": "low", "y2": "high"}
+    assert marks(drawn)[:2] == [("rule", rules), ("point", dots)]
+    assert marks(cost_plot(COSTS.assign(low=NAN, high=NAN), WIDE))[0] == ("point", dots)
+    names = [layer for layer in drawn["layer"] if "text" in layer["encoding"]]
+    assert all(layer["encoding"]["text"]["field"] == "model" for layer in names)
+    assert " ".join(drawn["layer"][1]["encoding"]["y"]["title"]) == (
+        "mean final score (simulation) of answers"
+    )
+    told = tooltips(drawn["layer"][1])
+    assert list(told) == ["model", "cost", "mean", "low", "high"]
+    assert told["cost"].startswith("$") and told["mean"] == ".2f"
+    assert [row["model"] for row in drawn["datasets"]["rows"]] == NAMES[:3]
+
+
+def named(*points: tuple[str, float, float]) -> dict[str, str]:
+    """On which side of its point a name begins, of those that are shown."""
+    rows = pd.DataFrame(points, columns=["model", "cost", "mean"]).assign(low=NAN, high=NAN)
+    found: dict[str, str] = {}
+    for layer in cost_plot(rows, NARROW)["layer"]:
+        if "text" in layer["encoding"]:
+            mark = layer["mark"]
+            # Beside the point, and away from it.
+            assert (mark["align"] == "left") is (mark["dx"] > 0)
+            for filtered in layer["transform"]:
+                found |= dict.fromkeys(filtered["filter"]["oneOf"], mark["align"])
+    return found
+
+
+def test_names_stand_on_the_side_with_more_room() -> None:
+    assert named(("a", 1, 1), ("b", 2, 5), ("c", 5, 9)) == {"a": "left", "b": "left", "c": "right"}
+
+
+def test_names_one_above_the_other_are_all_shown_and_beside_it_only_if_they_fit() -> None:
+    assert set(named(("a", 1, 1), ("b", 1, 5), ("c", 5, 9))) == {"a", "b", "c"}
+    short, long = ("aa", 1.0, 5.0), ("a" * 20, 1.0, 5.0)
+    beside, far = ("next", 1.7, 5.0), ("far", 5.0, 9.0)
+    assert set(named(short, beside, far)) == {"aa", "next", "far"}
+    assert set(named(long, beside, far)) == {"a" * 20, "far"}
+    # The name of a point at the right begins left of it.
+    for letters, shown in ((39, {"left"}), (30, {"left", "b" * 30})):
+        assert set(named(("left", 3.0, 5.0), ("b" * letters, 5.0, 5.0))) == shown
+
+
+def test_a_panel_shows_its_line_before_those_of_all_models() -> None:
+    drawn = length_plot(BINS, WIDE)
+    lines = {"x": "length", "y": "score"}
+    assert marks(drawn["spec"]) == [
+        ("line", {**lines, "detail": "model"}),
+        ("line", lines),
+        ("point", lines),
+    ]
+    behind, own, _ = drawn["spec"]["layer"]
+    assert behind["data"] == {"name": "all"} and "data" not in own
+    assert drawn["facet"]["sort"] == NAMES
+    assert own["encoding"]["x"]["scale"]["type"] == "log"
+    assert own["encoding"]["y"]["scale"]["zero"] is False
+    assert tooltips(own) == {"model": "", "length": ",.0f", "score": ".2f", "answers": ","}
+    assert length_plot(BINS[:4], WIDE)["columns"] == 2
+
+
+@pytest.mark.parametrize(("models", "layers"), [(8, 3), (9, 2)])
+def test_more_than_eight_models_are_not_drawn_behind_each_other(models: int, layers: int) -> None:
+    bins = pd.concat([BINS[:2].assign(model=str(number)) for number in range(models)])
+    drawn = length_plot(bins, NARROW)
+    assert len(drawn["spec"]["layer"]) == layers
+    assert ("all" in drawn["datasets"]) is (layers == 3)
+
+
+@pytest.mark.parametrize("lacking", ["altair", "vl_convert"])
+def test_either_library_that_is_missing_is_said(
+    monkeypatch: pytest.MonkeyPatch, lacking: str
+) -> None:
+    monkeypatch.setitem(sys.modules, lacking, None)
+    assert lacking in missing_viz()
