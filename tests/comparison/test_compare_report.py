@@ -194,6 +194,20 @@ def test_of_more_than_ten_models_some_pairs_are_shown(models: int, shown: int) -
 # --- counts and scales ---
 
 
+def test_files_of_a_comparison_have_every_model_in_every_column() -> None:
+    table = other_samples()
+    table["group"] = table["sample"].str[-1]
+    tables = report_of(table, {}).tables()
+    names = sorted(table["model"].unique())
+    means = tables["means"]
+    for _, column in means.groupby("column"):
+        assert sorted(column["model"]) == names
+    by_model = tables["models"].set_index("model")["mean"]
+    of_all = means[means["column"] == ALL].set_index("model")["mean"]
+    assert of_all.to_dict() == by_model.to_dict()
+    assert list(tables["models"]["model"]) == list(means["model"][: len(names)])
+
+
 def test_options_of_the_bootstrap_are_used() -> None:
     table = frame(right(3, 60, 0.0, 1.0))
     for options in ({}, {"level": 0.8, "seed": 4}, {"rounds": 300}):

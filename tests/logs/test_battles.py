@@ -526,7 +526,8 @@ def test_winners_without_a_meaning_stay_and_those_of_no_meaning_do_not_count(
     columns = {"model_a": "one", "model_b": "other", "winner": "verdict"}
     names = VoteColumns(columns, {"1": "model_a", "2": "model_b", "?": "none"})
     given = ("1", 2, "tie", "?", "?", "model_b")
-    rows = [{"one": "x", "other": "y", "verdict": one, "judge": "me"} for one in given]
+    same = {"one": "x", "other": "y", "judge": "me", "winner": "model_b"}
+    rows = [{**same, "verdict": one} for one in given]  # the column that is named counts
     said: list[str] = []
     path = write_rows(tmp_path / "votes.jsonl", *rows)
     found = read_vote_list(path, names, said.append)
