@@ -8,6 +8,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from inspect_ai import eval as inspect_eval
@@ -80,6 +81,17 @@ def test_demo_says_that_it_simulates_and_where_to_look(
     )
     assert done.returncode == 0, done.stderr
     assert "Inspect log viewer" in done.stdout
+
+
+def test_a_demo_that_failed_says_how_its_run_ended(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = [SimpleNamespace(status="success", location="a.eval", error=None)]
+    ends += [SimpleNamespace(status=how, location="b", error=f"{how}!") for how in ("error", "no")]
+    monkeypatch.setattr("inspect_ai.eval", lambda task, **options: ends)
+    result = run("demo")
+    assert result.exit_code == 1
+    assert tells(result.output, "'error': error!") and "no!" not in result.output
 
 
 def test_the_command_of_the_demo_is_as_short_as_the_shell_allows(

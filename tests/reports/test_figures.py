@@ -157,35 +157,6 @@ def test_rows_of_languages_join_means_and_show_intervals_below_the_dots() -> Non
     assert {row["low"] for row in drawn["datasets"]["rows"]} == {8.1, 8.0, None}
 
 
-def test_a_figure_of_languages_is_as_high_as_its_rows() -> None:
-    third = MEANS.assign(language="Third")
-    heights = [
-        dumbbell_plot(rows, WIDE)["height"]
-        for rows in (
-            LANGUAGES[:2],
-            LANGUAGES[:4],
-            LANGUAGES,
-            pd.concat([LANGUAGES, third]),
-        )
-    ]
-    one, two, three, more = heights
-    assert (two, three) == (2 * one, 3 * one)  # the fourth model has no mean
-    assert more > three
-
-
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_names_take_their_room_up_to_a_limit_and_wide_letters_more(width: int) -> None:
-    def room(name: str) -> int:
-        return int(dumbbell_plot(LANGUAGES[:2].assign(model=name), width)["width"])
-
-    ten = room("m" * 10)
-    assert ten - room("m" * 12) == 13
-    assert ten - room("千" * 10) == 55
-    limit = dumbbell_plot(LANGUAGES[:2], width)["config"]["axis"]["labelLimit"]
-    assert (limit > 200) is (width == WIDE)
-    assert room("m" * 90) == width - 90 - limit
-
-
 def test_costs_are_across_and_means_with_their_intervals_are_up() -> None:
     drawn = cost_plot(COSTS, WIDE, "mean final score (simulation) of answers")
     dots, rules = {"x": "cost", "y": "mean"}, {"x": "cost", "y": "low", "y2": "high"}
@@ -200,35 +171,6 @@ def test_costs_are_across_and_means_with_their_intervals_are_up() -> None:
     assert list(told) == ["model", "cost", "mean", "low", "high"]
     assert told["cost"].startswith("$") and told["mean"] == ".2f"
     assert [row["model"] for row in drawn["datasets"]["rows"]] == NAMES[:3]
-
-
-def named(*points: tuple[str, float, float]) -> dict[str, str]:
-    """On which side of its point a name begins, of those that are shown."""
-    rows = pd.DataFrame(points, columns=["model", "cost", "mean"]).assign(low=NAN, high=NAN)
-    found: dict[str, str] = {}
-    for layer in cost_plot(rows, NARROW)["layer"]:
-        if "text" in layer["encoding"]:
-            mark = layer["mark"]
-            # Beside the point, and away from it.
-            assert (mark["align"] == "left") is (mark["dx"] > 0)
-            for filtered in layer["transform"]:
-                found |= dict.fromkeys(filtered["filter"]["oneOf"], mark["align"])
-    return found
-
-
-def test_names_stand_on_the_side_with_more_room() -> None:
-    assert named(("a", 1, 1), ("b", 2, 5), ("c", 5, 9)) == {"a": "left", "b": "left", "c": "right"}
-
-
-def test_names_one_above_the_other_are_all_shown_and_beside_it_only_if_they_fit() -> None:
-    assert set(named(("a", 1, 1), ("b", 1, 5), ("c", 5, 9))) == {"a", "b", "c"}
-    short, long = ("aa", 1.0, 5.0), ("a" * 20, 1.0, 5.0)
-    beside, far = ("next", 1.7, 5.0), ("far", 5.0, 9.0)
-    assert set(named(short, beside, far)) == {"aa", "next", "far"}
-    assert set(named(long, beside, far)) == {"a" * 20, "far"}
-    # The name of a point at the right begins left of it.
-    for letters, shown in ((39, {"left"}), (30, {"left", "b" * 30})):
-        assert set(named(("left", 3.0, 5.0), ("b" * letters, 5.0, 5.0))) == shown
 
 
 def test_a_panel_shows_its_line_before_those_of_all_models() -> None:
@@ -246,14 +188,6 @@ def test_a_panel_shows_its_line_before_those_of_all_models() -> None:
     assert own["encoding"]["y"]["scale"]["zero"] is False
     assert tooltips(own) == {"model": "", "length": ",.0f", "score": ".2f", "answers": ","}
     assert length_plot(BINS[:4], WIDE)["columns"] == 2
-
-
-@pytest.mark.parametrize(("models", "layers"), [(8, 3), (9, 2)])
-def test_more_than_eight_models_are_not_drawn_behind_each_other(models: int, layers: int) -> None:
-    bins = pd.concat([BINS[:2].assign(model=str(number)) for number in range(models)])
-    drawn = length_plot(bins, NARROW)
-    assert len(drawn["spec"]["layer"]) == layers
-    assert ("all" in drawn["datasets"]) is (layers == 3)
 
 
 @pytest.mark.parametrize("lacking", ["altair", "vl_convert"])

@@ -6,7 +6,6 @@ import json
 import math
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -298,24 +297,3 @@ def test_json_holds_dataclasses_and_no_nan() -> None:
     }
     found = plain({"one": Estimate(math.nan, 0.5, 1.0, 3, 2), ("a", "b"): (1, None)})
     assert json.loads(json.dumps(found, allow_nan=False)) == {"one": one, "a/b": [1, None]}
-
-
-def test_json_holds_numbers_of_numpy_as_its_own() -> None:
-    given = {
-        "count": np.int64(3),
-        "truth": np.bool_(True),
-        "half": np.float32(0.5),
-        "unknown": np.float64("nan"),
-        1: [np.int32(2), (np.float64(-1), np.float64("-inf"))],
-        "text": np.str_("s"),
-    }
-    found = json.loads(json.dumps(plain(given), allow_nan=False))
-    assert found == {
-        "count": 3,
-        "truth": True,
-        "half": 0.5,
-        "unknown": None,
-        "1": [2, [-1, None]],
-        "text": "s",
-    }
-    assert found["truth"] is True
