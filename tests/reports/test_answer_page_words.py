@@ -12,6 +12,7 @@ import pytest
 
 from tests.reports.golden_files import check_golden
 from tests.reports.scenarios import SCENARIOS, board, model
+from tests.telling import tells
 from urs_inspect.reports.layout._tables import Table
 from urs_inspect.reports.numbers._answers import Run
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
@@ -201,6 +202,23 @@ def test_texts_of_a_log_that_cannot_be_read_are_said_to_be_missing(tmp_path: Pat
     said: list[str] = []
     assert READ_TEXTS([str(tmp_path / "broken.eval")], said) == {}
     assert len(said) == 1 and "broken.eval" in said[0] and str(tmp_path) not in said[0]
+
+
+def test_the_size_of_inspect_view_is_told_in_millions_of_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = small()
+
+    def bundle(board: Leaderboard, view: Path, said: list[str]) -> dict[str, str]:
+        (view / "logs").mkdir(parents=True)
+        for name, size in (("logs/a.eval", 2_000_000), ("index.html", 600_000)):
+            (view / name).write_bytes(b"x" * size)
+        return {str(log): "a.eval" for log in board.rankings[0].answers["log"].unique()}
+
+    monkeypatch.setattr(pages, "_bundle", bundle)
+    said: list[str] = []
+    report_with_answers(made, tmp_path, said, 6, viewer=True)
+    assert any(tells(line, "view/ is inspect view with 2 logs ... (3 MB)") for line in said)
 
 
 @pytest.fixture
