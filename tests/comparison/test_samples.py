@@ -176,6 +176,9 @@ def test_scale_is_known_for_letters_and_booleans(
     tmp_path: Path, values: Values, scale: object
 ) -> None:
     assert read_sample_scores([write_log(tmp_path, values=values)]).scale == scale
+    epochs = [value for one in values for value in (one, "C")]
+    log = write_log(tmp_path / "epochs", values=epochs, epochs=2)
+    assert read_sample_scores([log]).scale == scale
 
 
 @pytest.mark.parametrize(("values", "scale"), [([4, 10], (1.0, 10.0)), ([4, 11], None)])
@@ -326,11 +329,12 @@ def test_clusters_that_a_task_of_this_package_names_count_without_an_option(tmp_
 
 
 def test_long_metadata_is_read_from_whole_samples(tmp_path: Path) -> None:
-    facts = [{"page": "word " * 400 + end} for end in "xyx"]
-    table = read_sample_scores(
-        [write_log(tmp_path, values="CCI", metadata=facts)], cluster="page"
-    ).table
+    facts = [{"page": "word " * 400 + end, "user": "ann"} for end in "xyx"]
+    log = write_log(tmp_path, values="CCI", metadata=facts)
+    table = read_sample_scores([log], cluster="page").table
     assert table["cluster"].nunique() == 2
+    table = read_sample_scores([log], cluster="user", by="page").table
+    assert (table["cluster"].nunique(), table["group"].nunique()) == (1, 2)
 
 
 def test_later_run_counts_and_other_samples_are_joined(tmp_path: Path) -> None:
