@@ -662,6 +662,18 @@ def test_a_judge_s_outcomes_stand_beside_people_s_only_where_both_have_one(
     assert same[0] == same[1] != same[2]
 
 
+def test_an_instruction_with_other_blanks_around_it_is_the_same_cluster(tmp_path: Path) -> None:
+    asked = [ballot(text, "x", "y") for text in ("Why?", " Why?\n", "Why ?")]
+    write_ballots(asked, tmp_path / "ballots.jsonl")
+    votes = cast(tmp_path / "v" / "me.jsonl", *[("me", one.id, "a") for one in asked])
+    found = read_human_battles([tmp_path / "ballots.jsonl"], [votes])
+    for first, second, third in (
+        found.judged({}).clusters,
+        [row[3] for row in rows(found.battles)],
+    ):
+        assert first == second != third
+
+
 def test_logs_of_ballots_that_do_not_count_are_said(ballots: Path, tmp_path: Path) -> None:
     votes = cast(tmp_path / "v" / "me.jsonl", ("me", XY.id, "a"))
     copy = tmp_path / f"copy{ballots.suffix}"
