@@ -214,7 +214,7 @@ def test_missing_scores_have_a_section_whatever_is_claimed(equivalent: bool) -> 
         assert ("Missing scores" in titles) is lacks
         runs = made.tables()["runs"]
         assert runs["side"].tolist() == ["BASE", "NEW"]
-        assert runs["model"].tolist() == [side.runs[0].model for side in sides]
+        assert runs["log"].tolist() == [scores.runs[0].log for scores in sides]
 
 
 def test_a_gate_without_a_series_has_no_table_of_one() -> None:
