@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from urs_inspect._util import InputError
 from urs_inspect.annotation._rating_queue import ToRate, draw
 from urs_inspect.annotation._ratings import inclusion_weights
 from urs_inspect.annotation._votes import Vote
+from urs_inspect.cli._annotate import _print_attached
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.reports.numbers._human_data import answers_to_rate, read_human_ratings
 from urs_inspect.reports.words._agreement import report_agreement
@@ -117,6 +119,56 @@ def test_the_report_counts_ratings_raters_and_what_does_not_count(
         ["ann", "5", "4.0", "1.0", "0", "-", "0", "3"],
         ["ben", "5", "3.0", "1.0", "0", "-", "0", "3"],
     ]
+
+
+def test_the_share_of_one_pair_has_no_interval_and_that_of_several_stays_within_all(
+    run: Run, source: Path, tmp_path: Path
+) -> None:
+    votes = tmp_path / "votes"
+    cast(votes, "ann", "a")
+    cast(votes, "ben", "a")
+    output = run("annotate", source, "--votes", votes, "--report").output
+    assert tells(output, "2 votes on 1 pair, 1 of them")
+    assert "100.0%" in output
+    assert "interval" not in output and "nan" not in output
+    write_ballots(ballots(12), source)
+    cast(votes, "ann", *"a" * 12)
+    cast(votes, "ben", *"a" * 11, "b")
+    output = run("annotate", source, "--votes", votes, "--report").output
+    # Shares: eleven times 1, and 1/2. Mean 0.9583, deviation 0.1443, and Student's t is 2.201.
+    assert tells(output, "95.8% (95% interval 86.7% to 100.0%)")
+
+
+def test_ratings_in_a_copy_are_counted_apart_from_those_that_do_not_count(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    reading: Any = SimpleNamespace(
+        ratings=range(3),
+        checks=["again"],
+        cannot_tell=["x", "y"],
+        replaced=1,
+        undone=4,
+        errors=["line 4: [bad]"],
+    )
+    _print_attached(1, reading, Path("copy[1].eval"))
+    lines = capsys.readouterr().out.splitlines()
+    expected = [
+        "1 rating is in copy[1].eval",
+        "1 repeated rating",
+        "could not tell: 2",
+        "2 ratings are about other answers",
+        "1 ratings were replaced ... 4 taken back",
+        "line 4: [bad]",
+    ]
+    assert len(lines) == len(expected)
+    assert [
+        words for line, words in zip(lines, expected, strict=True) if not tells(line, words)
+    ] == []
+    reading = SimpleNamespace(ratings=range(2), checks=[], cannot_tell=[], errors=[])
+    reading.replaced = reading.undone = 0
+    _print_attached(2, reading, Path("copy.eval"))
+    [line] = capsys.readouterr().out.splitlines()
+    assert tells(line, "2 ratings are in copy.eval")
 
 
 def test_without_votes_or_ratings_the_report_says_so(

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.test_told import Told
 from tests.telling import tells
+from urs_inspect.cli._check import _contents_of_rows
 
 RUBRIC = """
 extends: urs
@@ -125,3 +127,43 @@ def test_an_unknown_kind_lists_the_known_ones_and_a_missing_file_is_named(
     assert tells(output, "nowhere.jsonl ... error")
     output = run("check", folder / "ratings.jsonl", "--scale", "5,1").output
     assert tells(output, "ratings.jsonl ... scale: ... '5,1'")
+
+
+def test_a_file_that_cannot_be_read_has_the_kind_that_was_given(run: Run, folder: Path) -> None:
+    for name in ("unreadable.jsonl", "broken.yaml"):
+        alone, given = run("check", folder / name), run("check", folder / name, "--kind", "votes")
+        assert (alone.exit_code, given.exit_code) == (1, 1)
+        assert tells(alone.output, f"{name}: unknown, error")
+        assert tells(given.output, f"{name}: votes, error")
+
+
+def test_files_of_a_folder_are_told_by_their_endings_in_letters_of_any_case(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    below = folder / "below"
+    below.mkdir()
+    for name in ("B.JSONL", "a.jsonl"):
+        (below / name).write_bytes((folder / "votes.jsonl").read_bytes())
+    output = run("check", "below").output
+    assert [line.partition(":")[0] for line in output.splitlines()] == [
+        "below/B.JSONL",
+        "below/a.jsonl",
+    ]
+
+
+@pytest.mark.parametrize("where", ["rows", "votes", "usable"])
+def test_entries_are_counted_with_their_labels_and_with_those_left_out(where: str) -> None:
+    items = [SimpleNamespace(label=label, group="") for label in ("b", "a", "b", None)]
+    read = SimpleNamespace(**{where: items}, skipped=("x", "y"), dropped=())
+    found = _contents_of_rows("pairs", read)
+    assert found == {"entries": 4, "label": {"a": 1, "b": 2}, "skipped": 2}
+    assert list(found["label"]) == ["a", "b"]
+    assert _contents_of_rows("pool", items[:1]) == {"entries": 1, "label": {"b": 1}}
+
+
+def test_references_of_blanks_are_none() -> None:
+    cases = [SimpleNamespace(reference=text) for text in ("So.", "", " \n", "No.")]
+    assert _contents_of_rows("cases", SimpleNamespace(cases=cases))["without reference"] == 2
+    found = _contents_of_rows("cases", SimpleNamespace(cases=cases[::3]))
+    assert found == {"entries": 2}

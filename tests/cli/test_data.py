@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, Said
+from tests.reports.mad_logs import answered, write_answer_log
+from tests.telling import tells
 from urs_inspect.datasets import SOURCES, URS
 from urs_inspect.datasets._sources import sha256_of
 
@@ -103,3 +105,23 @@ def test_a_copy_in_the_cache_is_intact(
     copy.parent.mkdir(parents=True)
     shutil.copy(data_dir / URS.path, copy)
     assert f"intact: {copy}" in verify(run, "urs", 0)
+
+
+def test_references_of_logs_with_odd_names_are_said_to_the_letter(
+    said: Said, tmp_path: Path
+) -> None:
+    log = write_answer_log(tmp_path / "in[a].eval", "lab/[m]", answered("q[1]", "So."))
+    write_answer_log(
+        tmp_path / "out[b].eval", "lab/x", answered("q", "So."), status="error", eval_id="b"
+    )
+    odd = answered("cut[c]", "half")
+    odd.output.choices[0].stop_reason = "max_tokens"
+    write_answer_log(
+        tmp_path / "late[d].eval", "lab/[m]", odd, created="2026-02-01T00:00:00", eval_id="d"
+    )
+    file = tmp_path / "refs[e].jsonl"
+    output = said("references", tmp_path, "-o", file)
+    assert tells(output, f"1 reference by lab/[m] is in {file}")
+    assert "out[b].eval" in output
+    assert tells(output, "1 (cut[c]) ... --max-tokens")
+    assert log.name not in output

@@ -6,6 +6,7 @@ import click
 import pytest
 
 from tests.cli.conftest import Run
+from tests.telling import tells
 from urs_inspect.cli import _FORMER, main
 
 
@@ -51,3 +52,23 @@ def test_hints_name_options_that_there_are_in_place_of_options_that_there_are_no
         for word in hint.split():
             if word.startswith("-"):
                 assert any(word in own and former not in own for own in options), (former, word)
+
+
+@pytest.mark.satellites
+@pytest.mark.parametrize(
+    ("former", "now"), [("crossval", "robustness"), ("addition", "paper addition")]
+)
+def test_a_former_command_is_the_new_one_and_its_hint_is_no_part_of_the_output(
+    run: Run, former: str, now: str
+) -> None:
+    old, new = run(former, "--help"), run(*now.split(), "--help")
+    assert (old.exit_code, new.exit_code) == (0, 0)
+    assert tells(old.stderr, f"urs-inspect {former}` ... `urs-inspect {now}`")
+    assert new.stderr == ""
+    # All but the line of its usage.
+    assert old.stdout.splitlines()[1:] == new.stdout.splitlines()[1:]
+
+
+def test_a_command_that_never_was_is_refused(run: Run) -> None:
+    result = run("crossvalidate")
+    assert result.exit_code == 2 and "crossvalidate" in result.output

@@ -4,6 +4,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.cli._rank import _check_use, _divided, _style
+from urs_inspect.cli._rank import _check_use, _divided, _style, _weighed
 from urs_inspect.discrepancy._ballots import Ballot
+from urs_inspect.stats import Battle, battles_of
 
 VOTES = [*["a>b"] * 30, *["a<b"] * 5, *["b>c"] * 16, *["b<c"] * 15, *["c<a"] * 9, "c=a", "c=a"]
 MODELS = ("lab/long", "lab/mid", "lab/short")
@@ -303,6 +305,20 @@ def test_verdicts_about_models_without_votes_are_counted(
     assert tells(output, "78 verdicts ... without votes")
 
 
+def test_models_of_a_prior_without_a_vote_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = list(combinations("wxyz", 2))
+    samples = [
+        judged(ballot(f"{number}?", *pair), float(number)) for number in range(2) for pair in pairs
+    ]
+    log = write_log(tmp_path / "log.eval", *samples)
+    votes = [Battle(*pair, float(n % 2), f"i{n}") for n, pair in enumerate(pairs[3:] * 2)]
+    prior, weighed = _weighed(battles_of(votes), str(log), [])
+    assert set(prior.players) == set(weighed.players) == set("xyz")
+    assert tells(capsys.readouterr().err, "prior: w: no vote")
+
+
 def test_ratings_at_equal_length_with_coefficients_that_are_kept(
     said: Said, facts: Callable[..., Any], log: Path, human: Path, tmp_path: Path
 ) -> None:
@@ -320,7 +336,11 @@ def test_ratings_at_equal_length_with_coefficients_that_are_kept(
     assert spreads[0] < 0.3 * spreads[1]
 
     assert tells(said("rank", "--all", log, "--control", saved), exact)
-    kept = facts("rank", log, human, "--control", saved)["controlled"]
+    # All that is asked for is in one report.
+    found = facts("rank", log, human, "--control", saved, "--judge", log, "--prior", log)
+    assert (found["corrected"]["votes"], found["corrected"]["verdicts"]) == (30, 117)
+    assert (found["prior"]["judges"], found["prior"]["verdicts"]) == (["baseline/longest"], 117)
+    kept = found["controlled"]
     assert kept["coefficients_given"]
     assert kept["coefficients"][0]["value"] == first["coefficients"][0]["value"]
     assert kept["coefficients"][0]["interval"] is None

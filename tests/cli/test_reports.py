@@ -12,11 +12,13 @@ import pytest
 from inspect_ai.log import write_eval_log
 
 from tests.cli.conftest import Run, Said
-from tests.reports.judged_logs import answered, judgement, unscored, write_judged
+from tests.reports.judged_logs import answered, judgement, tokens, unscored, write_judged
 from tests.reports.task_logs import write_addition
 from tests.tasks.scripted import Script
 from tests.tasks.test_urs_crossval import answer_log, crossval, final, places
 from tests.telling import tells
+from urs_inspect.cli._reports import _reading
+from urs_inspect.logs._files import finished_logs
 
 _ = places  # a fixture
 
@@ -460,3 +462,32 @@ def test_wrong_ratings_stop_before_logs_are_read(tmp_path: Path, refused: Said) 
     error = refused("report", tmp_path / "nothing", "--human", path, "--human-scale", "1,5")
     assert tells(error, "line 2: column 'rating': ... 1 to 5")
     assert "--human-scale" in refused("report", tmp_path / "nothing", "--human-scale", "1,5")
+
+
+def test_rubric_and_prices_of_files_are_used(said: Said, refused: Said, tmp_path: Path) -> None:
+    used = {"p/model": tokens(2_000_000, 500_000), "p/judge": tokens(100, 10)}
+    log = tmp_path / "a.eval"
+    write_judged(log, *(answered(str(n), judgement(5.0), model_usage=used) for n in range(3)))
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("p/model: {input: 1, output: 2, input_cache_write: 0, input_cache_read: 0}")
+    # Three answers, each of two dollars sent and one received.
+    assert "$9.00" in said("report", "--all", log, "--prices", prices)
+    for option in ("--prices", "--rubric"):
+        assert "nowhere.yaml" in refused("report", log, option, tmp_path / "nowhere.yaml")
+
+
+def test_on_a_terminal_the_reading_of_logs_is_told_beside_the_output(
+    logs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = []
+    for colour in ("", "1"):
+        monkeypatch.setenv("FORCE_COLOR", colour)
+        with _reading([str(logs)]):
+            assert len(list(finished_logs([str(logs)], []))) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        told.append("Reading logs" in err)
+    assert told == [False, True]
+    with _reading([str(logs / "nowhere.eval")]):  # what is wrong is said by what reads it
+        pass
+    assert "Reading" not in capsys.readouterr().err

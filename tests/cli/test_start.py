@@ -8,6 +8,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from inspect_ai import eval as inspect_eval
@@ -82,6 +83,17 @@ def test_demo_says_that_it_simulates_and_where_to_look(
     assert "Inspect log viewer" in done.stdout
 
 
+def test_a_demo_that_failed_says_how_its_run_ended(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = [SimpleNamespace(status="success", location="a.eval", error=None)]
+    ends += [SimpleNamespace(status=how, location="b", error=f"{how}!") for how in ("error", "no")]
+    monkeypatch.setattr("inspect_ai.eval", lambda task, **options: ends)
+    result = run("demo")
+    assert result.exit_code == 1
+    assert tells(result.output, "'error': error!") and "no!" not in result.output
+
+
 def test_the_command_of_the_demo_is_as_short_as_the_shell_allows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,7 +111,31 @@ def test_the_command_of_the_demo_is_as_short_as_the_shell_allows(
     assert _inspect() == "inspect"
     monkeypatch.setenv("PATH", str(other.parent))
     inspect.unlink()
-    assert _inspect().endswith(" -m inspect_ai")
+    assert shlex.split(_inspect()) == [sys.executable, "-m", "inspect_ai"]
+
+
+def test_the_help_ends_with_first_steps_in_their_order(run: Run) -> None:
+    """A run without a key, a run of a model, and the report on its logs."""
+    _, _, steps = run("--help").output.partition("Start with:\n")
+    commands = [shlex.split(line) for line in steps.splitlines() if line.strip()]
+    assert [command[:2] for command in commands] == [
+        ["urs-inspect", "demo"],
+        ["inspect", "eval"],
+        ["urs-inspect", "report"],
+    ]
+
+
+@pytest.mark.parametrize("command", ["report", "agreement", "robustness", "table"])
+def test_the_help_of_a_report_names_its_own_options_before_those_of_all_reports(
+    run: Run, command: str
+) -> None:
+    printed = run(command, "--help").output
+    options = re.findall(r"^  (?:-\w, )?(--[\w-]+)", printed, re.MULTILINE)
+    common = [
+        name for name in ("--output", "--json", "--only", "--all", "--help") if name in options
+    ]
+    assert sorted(options[-len(common) :]) == sorted(common)
+    assert options[-1] == "--help"
 
 
 @pytest.fixture

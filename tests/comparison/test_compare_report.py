@@ -17,7 +17,7 @@ from tests.reports.golden_files import check_golden
 from urs_inspect import compare
 from urs_inspect._util import InputError
 from urs_inspect.comparison._compare import compare_with_people, match_answers
-from urs_inspect.comparison._report import report_comparison
+from urs_inspect.comparison._report import _formats, report_comparison
 from urs_inspect.comparison._samples import SampleScores
 from urs_inspect.reports import Report
 from urs_inspect.reports.numbers._human_data import read_human_ratings
@@ -192,6 +192,41 @@ def test_of_more_than_ten_models_some_pairs_are_shown(models: int, shown: int) -
 
 
 # --- counts and scales ---
+
+
+def test_files_of_a_comparison_have_every_model_in_every_column() -> None:
+    table = other_samples()
+    table["group"] = table["sample"].str[-1]
+    tables = report_of(table, {}).tables()
+    names = sorted(table["model"].unique())
+    means = tables["means"]
+    for _, column in means.groupby("column"):
+        assert sorted(column["model"]) == names
+    by_model = tables["models"].set_index("model")["mean"]
+    of_all = means[means["column"] == ALL].set_index("model")["mean"]
+    assert of_all.to_dict() == by_model.to_dict()
+    assert list(tables["models"]["model"]) == list(means["model"][: len(names)])
+
+
+@pytest.mark.parametrize(
+    ("scale", "factor", "shown"),
+    [
+        ((0.0, 1.0), 1, ["0.667", "+0.333"]),
+        ((-10.0, 10.0), 1, ["0.67", "+0.33"]),
+        ((0.0, 100.0), 1, ["0.7", "+0.3"]),
+        ((-101.0, -1.0), 1, ["0.7", "+0.3"]),
+        (None, 1, ["0.667", "+0.333"]),
+        (None, 10, ["0.67", "+0.33"]),
+        (None, -100, ["0.7", "+0.3"]),
+    ],
+)
+def test_decimals_are_those_of_the_scale_or_of_the_largest_mean(
+    scale: tuple[float, float] | None, factor: float, shown: list[str]
+) -> None:
+    table = frame({"a": [1.0 * factor] * 20, "b": [0.5 * factor] * 20})
+    scores = sample_scores(table, left_out=(), scale=scale)
+    plain, signed = _formats(compare(table, rounds=50), scores)
+    assert [plain(2 / 3), signed(1 / 3)] == shown
 
 
 def test_options_of_the_bootstrap_are_used() -> None:

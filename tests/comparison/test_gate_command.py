@@ -81,8 +81,8 @@ def test_two_tasks_are_refused_before_their_scores_are_read(run, logs, tmp_path)
 def test_the_summary_is_appended_as_markdown(run, logs, tmp_path):
     summary = tmp_path / "summary.md"
     summary.write_text("before\n", encoding="utf-8")
-    for _ in range(2):
-        run(
+    for more in ((), ("--json",)):
+        result = run(
             "gate",
             logs / "base",
             logs / "same",
@@ -91,7 +91,9 @@ def test_the_summary_is_appended_as_markdown(run, logs, tmp_path):
             "--sequential",
             "--summary",
             summary,
+            *more,
         )
+    assert json.loads(result.stdout)["code"] == result.exit_code
     text = summary.read_text(encoding="utf-8")
     assert text.startswith("before\n")
     assert text.count("# Gate: ") == 2

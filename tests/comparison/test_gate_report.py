@@ -206,6 +206,17 @@ def rounded(facts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize("equivalent", [False, True])
+def test_missing_scores_have_a_section_whatever_is_claimed(equivalent: bool) -> None:
+    for sides, lacks in ((many_missing(), True), (pair(BASE, changed(10, 10)), False)):
+        made = make_gate(*sides, margin=0.1, equivalent=equivalent).report
+        titles = [section.title for section in made.sections]
+        assert ("Missing scores" in titles) is lacks
+        runs = made.tables()["runs"]
+        assert runs["side"].tolist() == ["BASE", "NEW"]
+        assert runs["log"].tolist() == [scores.runs[0].log for scores in sides]
+
+
 def test_a_gate_without_a_series_has_no_table_of_one() -> None:
     sides = pair(POINTS, moved(0.1, 0.8), **ONE_TO_TEN)
     for series in ((), (6.5,)):

@@ -176,6 +176,9 @@ def test_scale_is_known_for_letters_and_booleans(
     tmp_path: Path, values: Values, scale: object
 ) -> None:
     assert read_sample_scores([write_log(tmp_path, values=values)]).scale == scale
+    epochs = [value for one in values for value in (one, "C")]
+    log = write_log(tmp_path / "epochs", values=epochs, epochs=2)
+    assert read_sample_scores([log]).scale == scale
 
 
 @pytest.mark.parametrize(("values", "scale"), [([4, 10], (1.0, 10.0)), ([4, 11], None)])
@@ -326,11 +329,12 @@ def test_clusters_that_a_task_of_this_package_names_count_without_an_option(tmp_
 
 
 def test_long_metadata_is_read_from_whole_samples(tmp_path: Path) -> None:
-    facts = [{"page": "word " * 400 + end} for end in "xyx"]
-    table = read_sample_scores(
-        [write_log(tmp_path, values="CCI", metadata=facts)], cluster="page"
-    ).table
+    facts = [{"page": "word " * 400 + end, "user": "ann"} for end in "xyx"]
+    log = write_log(tmp_path, values="CCI", metadata=facts)
+    table = read_sample_scores([log], cluster="page").table
     assert table["cluster"].nunique() == 2
+    table = read_sample_scores([log], cluster="user", by="page").table
+    assert (table["cluster"].nunique(), table["group"].nunique()) == (1, 2)
 
 
 def test_later_run_counts_and_other_samples_are_joined(tmp_path: Path) -> None:
@@ -522,6 +526,40 @@ def test_samples_that_lm_eval_gave_no_metric(tmp_path: Path) -> None:
     assert by_model(scores)["n"] == [0.0, 1.0]
     assert math.isnan(by_model(scores)["m"][1])
     assert any("1 of 3 samples" in sentence for sentence in scores.left_out)
+
+
+def test_files_of_lm_eval_that_do_not_count_are_named_and_in_the_error_as_well(
+    tmp_path: Path,
+) -> None:
+    good = Path(write_saved(tmp_path, "m", [{"acc": 1.0}] * 2))
+    damaged = good.with_name("samples_quiz_2026-01-09T00-00-00.jsonl")
+    damaged.write_text('{"doc_id": 1, ')
+    for day in (1, 2):
+        riddle = good.with_name(f"samples_riddle_2026-01-0{day}T00-00-00.jsonl")
+        riddle.write_text(good.read_text())
+    write_saved(tmp_path, "n", [{"metrics": []}] * 2)
+    scores = read_sample_scores([str(tmp_path)], task="quiz")
+    assert by_model(scores) == {"m": [1.0, 1.0]}
+    left_out = " ".join(scores.left_out)
+    assert tells(left_out, "2 files ... quiz")
+    assert damaged.name in left_out
+    assert "acc,none" in left_out
+    with pytest.raises(InputError) as caught:
+        read_sample_scores([str(tmp_path)], task="quiz", scorer="f1")
+    message = caught.value.message
+    assert tells(message, "'f1' ... quiz ... acc,none")
+    assert damaged.name in message
+    assert tells(message, "2 files ... quiz")
+
+
+def test_settings_of_lm_eval_as_text_are_settings_by_name(tmp_path: Path) -> None:
+    for name, given in (("a", "pretrained=x,revision=a=b"), ("b", {"pretrained": "x"})):
+        config = {"model_args": given}
+        write_saved(tmp_path, name, [{"acc": 1.0}], model_name="m", config=config)
+    models = [run.model for run in read_sample_scores([str(tmp_path)]).runs]
+    assert len(set(models)) == 2
+    assert any(tells(name, "m ... revision=a=b") for name in models)
+    assert not any("pretrained" in name for name in models)
 
 
 def _two(**second: Any) -> Callable[[Path], list[str]]:

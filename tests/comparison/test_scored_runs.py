@@ -83,6 +83,20 @@ def test_a_score_that_lacks_a_judge_of_the_panel_is_none(tmp_path: Path) -> None
     assert "panel" not in read_sample_scores([whole]).chosen
 
 
+def test_a_final_score_of_0_is_one_and_judges_that_a_summary_cuts_off_are_not_known(
+    tmp_path: Path,
+) -> None:
+    facts = [
+        WHOLE,
+        part_of(("x", 0), ("y", 8), ("dead", None)),
+        {"outcome": "partial_panel", "judge_finals": "[['x', 7], ['y', 8], ..."},
+        {"outcome": "scored", "judge_finals": "[['x', 7], ['y', 8], ..."},
+    ]
+    log = with_facts(write_log(tmp_path, "a", [7, 4, 7, 7]), facts)
+    assert values_of(log) == {"a": "[7.0, 4.0, nan, 7.0]"}
+    assert read_sample_scores([log]).scored_by == {"x", "y"}
+
+
 def test_a_judge_that_another_log_lacks_is_missing_there(tmp_path: Path) -> None:
     facts = part_of(("x", 7), ("y", None))
     alone = with_facts(write_log(tmp_path, "a", [7, 7]), [facts] * 2)
@@ -109,6 +123,8 @@ def test_people_whose_ratings_the_scores_are_are_named(tmp_path: Path) -> None:
     about = read_sample_scores([str(tmp_path)]).chosen
     for words in ("a by ann (3), ben (1)", "b by ann (1), ben (1)", "c by nobody"):
         assert words in about
+    alone = read_sample_scores([next(map(str, tmp_path.glob("*_a*.eval")))]).chosen
+    assert tells(alone, "a by ann (3), ben (1)") and "confounded" not in alone
     other = with_facts(write_log(tmp_path, "d", [5.0], scorer="graded"), [raters("ann")])
     assert "ann" not in read_sample_scores([other]).chosen
 
@@ -266,7 +282,9 @@ def test_logs_without_the_scorer_are_left_out_with_what_they_have(tmp_path: Path
     other = write_log(tmp_path, "b", scorer="graded")
     scores = read_sample_scores([one, other], scorer="graded")
     assert set(by_model(scores)) == {"b"}
-    assert tells(scores.left_out[0], "a0.eval ... 'graded' ... beta, match, zeta")
+    [sentence] = scores.left_out
+    assert sentence.startswith(f"{Path(one).name} ")
+    assert tells(sentence, "a0.eval ... 'graded' ... beta, match, zeta")
 
 
 def test_a_scorer_is_named_before_a_value_with_the_name_of_its_own(tmp_path: Path) -> None:

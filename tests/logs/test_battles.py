@@ -526,7 +526,8 @@ def test_winners_without_a_meaning_stay_and_those_of_no_meaning_do_not_count(
     columns = {"model_a": "one", "model_b": "other", "winner": "verdict"}
     names = VoteColumns(columns, {"1": "model_a", "2": "model_b", "?": "none"})
     given = ("1", 2, "tie", "?", "?", "model_b")
-    rows = [{"one": "x", "other": "y", "verdict": one, "judge": "me"} for one in given]
+    same = {"one": "x", "other": "y", "judge": "me", "winner": "model_b"}
+    rows = [{**same, "verdict": one} for one in given]  # the column that is named counts
     said: list[str] = []
     path = write_rows(tmp_path / "votes.jsonl", *rows)
     found = read_vote_list(path, names, said.append)
@@ -534,6 +535,25 @@ def test_winners_without_a_meaning_stay_and_those_of_no_meaning_do_not_count(
     assert said == [Telling(f"{path}: ... 2 votes ... none")]
     with pytest.raises(InputError, match=r"line 1: .*'one'.*model_a"):
         read_vote_list(write_rows(tmp_path / "other.jsonl", VOTE), names)
+
+
+def test_a_file_whose_votes_all_have_no_meaning_has_none(tmp_path: Path) -> None:
+    names = VoteColumns({}, {"bad": "none"})
+    path = write_rows(tmp_path / "votes.jsonl", *[{**VOTE, "winner": "bad"}] * 3)
+    said: list[str] = []
+    with pytest.raises(InputError) as caught:
+        read_vote_list(path, names, said.append)
+    assert tells(str(caught.value), f"{path}: no votes")
+    assert said == [Telling("3 votes")]
+
+
+def test_votes_of_the_arena_are_of_its_users_unless_a_row_names_its_voter(tmp_path: Path) -> None:
+    row = {"output": "y", "instruction": "Why?"}
+    path = write_rows(tmp_path / "x-vs-y.jsonl", row, {**row, "judge": "ann", "source": "a study"})
+    known = [dict(vote.facts[0]) for vote in read_vote_list(path)]
+    assert known[0]["source"] == path.name
+    assert known[0]["judge"] not in {"", None, "ann"}
+    assert (known[1]["judge"], known[1]["source"]) == ("ann", "a study")
 
 
 def test_comparisons_taken_over_from_an_earlier_run_count_where_its_log_is_missing(
@@ -578,6 +598,10 @@ def test_people_s_choices_in_a_log_count_and_a_judge_s_verdicts_beside_them_do_n
     said: list[str] = []
     assert rows(read_battles([log], said.append)) == [("x", "y", 0.0, 0)]
     assert said == [Telling(f"{log}: people")]
+    of_people_alone = {one.ballot.id: one.outcome for one in read_comparisons(str(log))}
+    assert of_people_alone[XY.id] == 0.0 and math.isnan(of_people_alone[XZ.id])
+    of_judge = {one.ballot.id: one.outcome for one in read_comparisons(str(log), people=False)}
+    assert of_judge == {XY.id: 1.0, XZ.id: 1.0}
     of_people = judged(XY)
     of_people.scores = {"human_choice": both.scores["human_choice"]}
     said.clear()
@@ -636,6 +660,29 @@ def test_a_judge_s_outcomes_stand_beside_people_s_only_where_both_have_one(
     assert names == [(one.model_a, one.model_b) for one in found.asked.values()]
     same = [judged_ones.clusters[order.index(one.id)] for one in (XY, XZ, YZ)]
     assert same[0] == same[1] != same[2]
+
+
+def test_an_instruction_with_other_blanks_around_it_is_the_same_cluster(tmp_path: Path) -> None:
+    asked = [ballot(text, "x", "y") for text in ("Why?", " Why?\n", "Why ?")]
+    write_ballots(asked, tmp_path / "ballots.jsonl")
+    votes = cast(tmp_path / "v" / "me.jsonl", *[("me", one.id, "a") for one in asked])
+    found = read_human_battles([tmp_path / "ballots.jsonl"], [votes])
+    for first, second, third in (
+        found.judged({}).clusters,
+        [row[3] for row in rows(found.battles)],
+    ):
+        assert first == second != third
+
+
+def test_logs_of_ballots_that_do_not_count_are_said(ballots: Path, tmp_path: Path) -> None:
+    votes = cast(tmp_path / "v" / "me.jsonl", ("me", XY.id, "a"))
+    copy = tmp_path / f"copy{ballots.suffix}"
+    copy.write_bytes(ballots.read_bytes())
+    said: list[str] = []
+    found = read_human_battles([ballots, copy], [votes], said.append)
+    assert len(found.outcomes) == 1
+    [sentence] = said
+    assert copy.name in sentence and ballots.name in sentence
 
 
 def test_ballots_of_models_without_votes_are_no_judged_ones(ballots: Path, tmp_path: Path) -> None:
@@ -783,6 +830,16 @@ def test_the_last_judgement_of_a_comparison_counts_unless_it_was_not_parsed(
     )
     found = {one.ballot.id: one.outcome for one in read_comparisons(str(tmp_path))}
     assert found == {XY.id: 1.0, XZ.id: 0.5, YZ.id: 0.5}
+
+
+def test_logs_beside_the_comparisons_that_do_not_count_are_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_log(tmp_path / "good.eval", judged(XY, 1.0), eval_id="a")
+    write_log(tmp_path / "half.eval", judged(XZ, 1.0), eval_id="b", status="error")
+    assert len(read_comparisons(str(tmp_path), "earlier")) == 1
+    [record] = [one for one in caplog.records if one.name.startswith("urs_inspect")]
+    assert tells(record.message, "earlier: half.eval ... 'error'")
 
 
 def test_a_judge_s_prior_counts_read_and_unread_verdicts_and_names_each_judge_once(

@@ -238,6 +238,23 @@ def test_a_log_in_another_format_is_a_copy_and_one_that_was_judged_anew_is_not(
     assert said_of(tmp_path) == []
 
 
+def test_logs_of_one_header_whose_samples_cannot_be_read_are_no_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = read_eval_log(str(whole(tmp_path / "a.eval", eval_id="one")))
+    write_eval_log(log, log.location)
+    write_eval_log(log, str(tmp_path / "2026-01-01T00-00-00_a.json"))
+
+    def damaged_samples(file: str) -> Any:
+        raise ValueError(file)
+
+    place = "urs_inspect.logs._files.read_eval_log_sample_summaries"
+    monkeypatch.setattr(place, damaged_samples)
+    said: list[str] = []
+    assert len(finished_headers([str(tmp_path)], said)) == 2
+    assert said == []
+
+
 def test_a_log_whose_samples_are_damaged_is_skipped_with_a_line(tmp_path: Path) -> None:
     whole(tmp_path / "good.eval")
     bad = whole(tmp_path / "bad.eval", eval_id="other")

@@ -271,6 +271,11 @@ def test_samples_that_were_counted_stand_in_for_those_that_cannot_be_read(
     said: list[str] = []
     finished_headers([str(tmp_path)], said)
     assert "3 of 4 samples are done" in said[0]
+    log.results = None
+    write_eval_log(log, log.location)
+    said.clear()
+    finished_headers([str(tmp_path)], said)
+    assert "0 of 4 samples are done" in said[0]
 
 
 def test_only_the_finished_attempt_at_the_same_task_makes_a_run_a_retried_one(

@@ -76,7 +76,7 @@ def test_the_later_of_two_runs_of_a_model_counts(tmp_path: Path) -> None:
 def test_answers_of_a_competition_that_were_asked_for_during_the_run_count(tmp_path: Path) -> None:
     """Samples that a source added are not among the ids of the log's data."""
     replies = {
-        "p/a": {"text": "one"},
+        "p/a": {"text": " one\n"},
         "p/b": {"text": "", "error": "gone"},
         "p/c": {"text": "three"},
     }
@@ -86,7 +86,7 @@ def test_answers_of_a_competition_that_were_asked_for_during_the_run_count(tmp_p
     )
     comparison = answered("x-1", "one", metadata={"phase": "compare"})
     pool = read_pool([log(tmp_path / "a.eval", "none/none", sample, comparison)])
-    assert pool.responses == {"p/a": {"x": "one"}, "p/c": {"x": "three"}}
+    assert pool.responses == {"p/a": {"x": " one\n"}, "p/c": {"x": "three"}}
     assert pool.probabilities == {"p/a": {}, "p/c": {"x": [-0.5, -1.0]}}
     assert [item.id for item in pool.instructions] == ["x"]
 
@@ -122,6 +122,11 @@ def test_a_conversation_is_shown_whole(tmp_path: Path) -> None:
     assert pool.instructions[0].text.endswith("[User]\nHi\n\n[Assistant]\nYes?\n\n[User]\nWhy?")
     alone = read_pool([log(tmp_path / "b.eval", "p/a", answered("x", "one", input=turns[:1]))])
     assert alone.instructions[0].text == "Hi"
+    chinese = answered("x", "one", input=turns, metadata={"language": "zh"})
+    [of_chinese] = read_pool([log(tmp_path / "c.eval", "p/c", chinese)]).instructions
+    lines = of_chinese.text.splitlines()
+    assert {"Hi", "Yes?", "Why?"} < set(lines)
+    assert not {"[User]", "[Assistant]"} & set(lines)
 
 
 def test_unfinished_logs_and_logs_without_answers_are_noted(tmp_path: Path) -> None:
@@ -261,6 +266,23 @@ def test_a_later_run_over_some_questions_repairs_an_earlier_one(tmp_path: Path) 
     with pytest.raises(InputError) as caught:
         read_reference_logs([nobody], [])
     assert tells(str(caught.value), f"references: no finished log ... {nobody} none.eval was")
+
+
+def test_references_of_several_logs_name_all_of_them_in_the_order_of_their_runs(
+    tmp_path: Path,
+) -> None:
+    late, early = (
+        reference_log(
+            tmp_path / f"{name}.eval",
+            answered(name, "x"),
+            created=f"2026-01-0{day}T00:00:00+00:00",
+            eval_id=name,
+        )
+        for name, day in (("a", 2), ("b", 1))
+    )
+    found = read_reference_logs([late, early], [])
+    assert found.place == f"{early}, {late}"
+    assert {item.id for item in found.items} == {"a", "b"}
 
 
 def test_references_are_read_of_logs_folders_and_files_of_lines(

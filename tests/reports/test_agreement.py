@@ -20,6 +20,9 @@ from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
+from urs_inspect.annotation._agreement import agreement
+from urs_inspect.annotation._votes import Vote
+from urs_inspect.logs._battles import HumanBattles
 from urs_inspect.reports.layout._tables import Report, Section
 from urs_inspect.reports.numbers._agreement import (
     AgreementBlock,
@@ -932,6 +935,24 @@ def test_what_is_skipped_of_votes_is_said_in_the_report(
         f"{room}.read_vote_ranking", lambda paths, how: replace(votes, skipped=("torn.jsonl",))
     )
     assert "torn.jsonl" in report_agreement(["logs"], votes=["votes"], rounds=60).markdown()
+    asked = ballot("Why?", "x", "y")
+    people = HumanBattles(
+        battles=battles_of([Battle("x", "y", 1.0, "i")]),
+        agreement=agreement([Vote(asked.id, name, "a", "a", 2.0) for name in ("ann", "bo")]),
+        replaced=0,
+        undecided=0,
+        unknown=3,
+        faults=(),
+        asked={asked.id: asked},
+        outcomes={asked.id: 1.0},
+    )
+    monkeypatch.setattr(
+        f"{room}.read_vote_ranking",
+        lambda paths, how: replace(votes, skipped=("torn.jsonl",), people=people),
+    )
+    text = report_agreement(["logs"], votes=["votes"], rounds=60).markdown()
+    assert tells(text, "2 votes of ... on 1 of 1 comparison")
+    assert tells(text, "3 votes are about other ... torn.jsonl")
 
 
 # --- the report ---

@@ -1,20 +1,23 @@
 """Pages of answers made from tables by hand: addresses, links, and whole pages."""
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from tests.reports.golden_files import check_golden
 from tests.reports.scenarios import SCENARIOS, board, model
+from tests.telling import tells
 from urs_inspect.reports.layout._tables import Table
 from urs_inspect.reports.numbers._answers import Run
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.words import _answer_pages as pages
-from urs_inspect.reports.words._answer_pages import page_of, report_with_answers
+from urs_inspect.reports.words._answer_pages import ANSWERS, page_of, report_with_answers
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 
 READ_TEXTS = pages._texts_of
@@ -199,3 +202,79 @@ def test_texts_of_a_log_that_cannot_be_read_are_said_to_be_missing(tmp_path: Pat
     said: list[str] = []
     assert READ_TEXTS([str(tmp_path / "broken.eval")], said) == {}
     assert len(said) == 1 and "broken.eval" in said[0] and str(tmp_path) not in said[0]
+
+
+def test_the_size_of_inspect_view_is_told_in_millions_of_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = small()
+
+    def bundle(board: Leaderboard, view: Path, said: list[str]) -> dict[str, str]:
+        (view / "logs").mkdir(parents=True)
+        for name, size in (("logs/a.eval", 2_000_000), ("index.html", 600_000)):
+            (view / name).write_bytes(b"x" * size)
+        return {str(log): "a.eval" for log in board.rankings[0].answers["log"].unique()}
+
+    monkeypatch.setattr(pages, "_bundle", bundle)
+    said: list[str] = []
+    report_with_answers(made, tmp_path, said, 6, viewer=True)
+    assert any(tells(line, "view/ is inspect view with 2 logs ... (3 MB)") for line in said)
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """A folder with what a report wrote, and a file of somebody else."""
+    names = ["answers.jsonl", "answers/1-a-0123abcd.html", "answers/2-b-4567ef89.html"]
+    for name in [*names, "answers/mine.html", "view/index.html", "view/logs/x.eval"]:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name, encoding="utf-8")
+    facts = {"format": ANSWERS.format, "files": names, "view": pages._digest(tmp_path / "view")}
+    (tmp_path / ANSWERS.json).write_text(json.dumps(facts), encoding="utf-8")
+    return tmp_path
+
+
+def test_what_an_earlier_report_wrote_is_told_by_its_list(written: Path) -> None:
+    *found, last = pages._earlier(written)
+    assert last == ANSWERS.json
+    assert set(found) == {
+        "answers.jsonl",
+        "answers/1-a-0123abcd.html",
+        "answers/2-b-4567ef89.html",
+        "view",
+    }
+    (written / "answers" / "1-a-0123abcd.html").unlink()
+    assert "answers/1-a-0123abcd.html" not in pages._earlier(written)
+
+
+@pytest.mark.parametrize("change", ["view/index.html", "view/logs/y.eval"])
+def test_a_bundle_that_was_changed_is_not_that_of_a_report(written: Path, change: str) -> None:
+    (written / change).write_text("mine", encoding="utf-8")
+    found = pages._earlier(written)
+    assert "view" not in found and "answers.jsonl" in found
+
+
+@pytest.mark.parametrize(
+    "facts",
+    ["[]", "{", '{"format": "other", "files": ["answers.jsonl"], "view": ""}', '{"format": 1}', ""],
+)
+def test_a_list_of_another_kind_names_nothing(written: Path, facts: str) -> None:
+    (written / ANSWERS.json).write_text(facts, encoding="utf-8")
+    assert pages._earlier(written) == []
+
+
+def test_pages_behind_a_link_are_not_those_of_a_report(written: Path) -> None:
+    (written / "answers").rename(written / "elsewhere")
+    (written / "answers").symlink_to(written / "elsewhere")
+    found = pages._earlier(written)
+    assert [name for name in found if "/" in name] == []
+    assert "answers.jsonl" in found
+
+
+def test_names_that_are_no_models_have_no_link() -> None:
+    [ranking] = small().rankings
+    table = Table(pd.DataFrame({"Model": ["p/good", "all", "bad"], "x": [1, 2, 3]}))
+    linked = pages._with_links(table, ranking, 1)
+    assert {row for row, _ in linked.links} == {0, 2}
+    assert linked.links[0, "Model"] == page_of(ranking, 1, "p/good")
+    assert linked.links[2, "Model"] == page_of(ranking, 1, "p/bad")

@@ -1179,3 +1179,23 @@ def test_a_log_without_samples_is_left_out(tmp_path: Path, places: dict[str, Any
     write_eval_log(empty, tmp_path / "empty.eval")
     with pytest.raises(InputError, match=r"empty\.eval was left out: it has no samples"):
         report_crossval([str(tmp_path / "empty.eval")])
+
+
+def test_a_report_of_ordinary_runs_says_which_show_no_self_preference(tmp_path: Path) -> None:
+    finals = {"q0": [9, 7], "q1": [8, 8], "q2": [7, 6]}
+    for model in ("p/a", "p/b"):
+        panel_log(tmp_path, model, finals, ("p/a", "p/x"))
+    panel_log(
+        tmp_path,
+        "p/c",
+        finals,
+        ("p/y", "p/x"),
+        metadata={"dataset": "other", "dataset_sha256": "c" * 64},
+    )
+    (tmp_path / "cut.eval").write_bytes(b"PK")
+    report = report_crossval([str(tmp_path)], rounds=20)
+    [found] = report.facts["runs"]
+    assert (found["judges"], found["models"]) == (["p/a", "p/x"], ["p/a", "p/b"])
+    skipped = " ".join(report.facts["skipped"])
+    assert tells(skipped, "1 log of p/c, judged by ... p/x ... no judge is among")
+    assert "cut.eval" in skipped

@@ -11,12 +11,19 @@ import numpy as np
 from tests.reports.golden_files import check_golden, difference
 from tests.reports.test_crossval import Finals, grid, grid_log
 from tests.reports.test_scenarios import rounded
+from tests.telling import tells
 from urs_inspect.cli._first_screen import screen_lines
 from urs_inspect.judging._reply_counts import REPLIES
 from urs_inspect.reports.layout._tables import Report, csv_text, first_screen, plain
 from urs_inspect.reports.numbers._conditions import Conditions
-from urs_inspect.reports.numbers._crossval import Grid, JudgedRuns, Scores, grids_of
-from urs_inspect.reports.words._crossval import crossval_report, without_preference
+from urs_inspect.reports.numbers._crossval import (
+    Grid,
+    JudgedRuns,
+    Scores,
+    grids_of,
+    order_tables,
+)
+from urs_inspect.reports.words._crossval import crossval_report, stability, without_preference
 from urs_inspect.stats import Resampling
 
 HOW = Resampling(60, 0.95, 0)
@@ -149,6 +156,21 @@ def test_reports_of_grids() -> None:
     for name, found in named.items():
         shown = difference(usual, text_of_grids(found))
         check_golden(f"scenarios_of_robustness/{name}", shown)
+
+
+def test_settings_of_either_order_and_without_a_common_case_are_counted() -> None:
+    """Two evaluators and four sources: 4 settings of one order, 2 of the other, 2 of none."""
+    empty: list[float | None] = [None] * len(UP)
+    cells: dict[tuple[str, str, str], Row] = {}
+    for evaluator in ("p/e", "p/f"):
+        for source, ahead in (("s1", moved(3)), ("s2", moved(2)), ("s3", moved(-2)), ("s4", empty)):
+            cells[evaluator, source, "p/a"] = ahead
+            cells[evaluator, source, "p/b"] = moved(0)
+    found = grid(cells)
+    claim, reversal, lacking = stability(found.scores, *order_tables(found.scores, HOW))
+    assert tells(claim, "Not stable: 1 of 1 pair ... 6 settings ... 1 pair")
+    assert tells(reversal, "p/a is ahead of p/b in 4 settings (4 sig ... 2 (2 sig")
+    assert tells(lacking, "2 settings without")
 
 
 def test_reports_of_ordinary_runs() -> None:

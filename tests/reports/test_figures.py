@@ -109,3 +109,90 @@ def test_scripts_are_kept_in_the_cache_and_are_the_same_from_there(
     assert "vegaEmbed" in first and kept.read_text(encoding="utf-8") == scripts() == first
     monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(kept))  # where nothing can be written
     assert scripts() == first
+
+
+# --- what each mark shows ---
+
+
+def marks(drawn: dict[str, Any]) -> list[tuple[str, dict[str, str]]]:
+    """The kind of each layer, and what its channels show."""
+    found = []
+    for layer in drawn["layer"]:
+        shown = {}
+        for channel, encoding in layer["encoding"].items():
+            if channel != "tooltip":
+                name = encoding["field"]
+                shown[channel] = f"{encoding.get('aggregate', '')} {name}".strip()
+        mark = layer["mark"]
+        found.append((mark if isinstance(mark, str) else mark["type"], shown))
+    return found
+
+
+def tooltips(layer: dict[str, Any]) -> dict[str, str]:
+    """Format of each field that a mark tells when one points at it."""
+    return {each["field"]: each.get("format", "") for each in layer["encoding"]["tooltip"]}
+
+
+def test_rows_of_languages_join_means_and_show_intervals_below_the_dots() -> None:
+    drawn = dumbbell_plot(LANGUAGES, WIDE, "a label")
+    both = {"y": "model", "yOffset": "language", "color": "language"}
+    expected: list[tuple[str, dict[str, str]]] = [
+        ("rule", {"y": "model", "x": "min mean", "x2": "max mean"}),
+        ("rule", {**both, "x": "low", "x2": "high"}),
+        ("point", {**both, "x": "mean", "shape": "language"}),
+    ]
+    assert marks(drawn) == expected
+    unknown = dumbbell_plot(LANGUAGES.assign(low=NAN, high=NAN), WIDE)
+    assert marks(unknown) == [expected[0], expected[2]]
+    dots = drawn["layer"][-1]["encoding"]
+    assert dots["x"]["title"] == "a label"
+    assert dots["y"]["sort"] is None  # as the rows come
+    for channel in ("color", "shape"):
+        assert dots[channel]["scale"]["domain"] == ["English", "Chinese"]
+    assert dots["yOffset"]["sort"] == ["English", "Chinese"]
+    assert tooltips(drawn["layer"][-1]) == {"model": "", "language": ""} | dict.fromkeys(
+        ("mean", "low", "high"), ".2f"
+    )
+    assert {row["model"] for row in drawn["datasets"]["rows"]} == set(NAMES[:3])
+    assert {row["low"] for row in drawn["datasets"]["rows"]} == {8.1, 8.0, None}
+
+
+def test_costs_are_across_and_means_with_their_intervals_are_up() -> None:
+    drawn = cost_plot(COSTS, WIDE, "mean final score (simulation) of answers")
+    dots, rules = {"x": "cost", "y": "mean"}, {"x": "cost", "y": "low", "y2": "high"}
+    assert marks(drawn)[:2] == [("rule", rules), ("point", dots)]
+    assert marks(cost_plot(COSTS.assign(low=NAN, high=NAN), WIDE))[0] == ("point", dots)
+    names = [layer for layer in drawn["layer"] if "text" in layer["encoding"]]
+    assert all(layer["encoding"]["text"]["field"] == "model" for layer in names)
+    assert " ".join(drawn["layer"][1]["encoding"]["y"]["title"]) == (
+        "mean final score (simulation) of answers"
+    )
+    told = tooltips(drawn["layer"][1])
+    assert list(told) == ["model", "cost", "mean", "low", "high"]
+    assert told["cost"].startswith("$") and told["mean"] == ".2f"
+    assert [row["model"] for row in drawn["datasets"]["rows"]] == NAMES[:3]
+
+
+def test_a_panel_shows_its_line_before_those_of_all_models() -> None:
+    drawn = length_plot(BINS, WIDE)
+    lines = {"x": "length", "y": "score"}
+    assert marks(drawn["spec"]) == [
+        ("line", {**lines, "detail": "model"}),
+        ("line", lines),
+        ("point", lines),
+    ]
+    behind, own, _ = drawn["spec"]["layer"]
+    assert behind["data"] == {"name": "all"} and "data" not in own
+    assert drawn["facet"]["sort"] == NAMES
+    assert own["encoding"]["x"]["scale"]["type"] == "log"
+    assert own["encoding"]["y"]["scale"]["zero"] is False
+    assert tooltips(own) == {"model": "", "length": ",.0f", "score": ".2f", "answers": ","}
+    assert length_plot(BINS[:4], WIDE)["columns"] == 2
+
+
+@pytest.mark.parametrize("lacking", ["altair", "vl_convert"])
+def test_either_library_that_is_missing_is_said(
+    monkeypatch: pytest.MonkeyPatch, lacking: str
+) -> None:
+    monkeypatch.setitem(sys.modules, lacking, None)
+    assert lacking in missing_viz()

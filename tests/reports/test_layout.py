@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from urs_inspect.reports._texts import number
 from urs_inspect.reports.layout._figures import (
     NARROW,
     WIDE,
+    Figure,
     Specification,
     _named,
     _room,
@@ -24,7 +26,14 @@ from urs_inspect.reports.layout._figures import (
     dumbbell_plot,
     length_plot,
 )
-from urs_inspect.reports.layout._page import _axis, _grid, _json, further_pages, render_page
+from urs_inspect.reports.layout._page import (
+    _axis,
+    _grid,
+    _json,
+    _specifications,
+    further_pages,
+    render_page,
+)
 from urs_inspect.reports.layout._tables import (
     SIMULATED_SCREEN,
     Card,
@@ -394,6 +403,20 @@ def test_up_to_eight_models_have_all_lines_behind_each_panel(models: int, behind
     assert ("all" in wide["datasets"]) is behind
     assert wide["columns"] == min(3, models) and narrow["columns"] == 1
     assert len(wide["datasets"]["rows"]) == 2 * models
+
+
+def test_a_page_has_each_figure_wide_and_narrow() -> None:
+    def draw(name: str, width: int) -> Specification:
+        return {"of": name, "width": width}
+
+    names = ("one", "two", "three")
+    figures = [Figure(name, "title", "caption", partial(draw, name)) for name in names]
+    sections = [Section("A", figures=figures[:2]), Section("B"), Section("C", figures=figures[2:])]
+    found = _specifications(sections)
+    assert len(found) == 6
+    for figure in figures:
+        for size, width in (("wide", WIDE), ("narrow", NARROW)):
+            assert found[f"{figure.name}-{size}"] == {"of": figure.name, "width": width}
 
 
 # --- how many votes a panel is worth ---

@@ -14,6 +14,7 @@ from tests.reports.golden_files import check_golden
 from tests.reports.scenarios import estimate
 from tests.reports.test_scenarios import rounded
 from tests.stats.fights import fights
+from tests.telling import tells
 from urs_inspect.annotation._agreement import Agreement, AnnotatorReport
 from urs_inspect.cli._first_screen import screen_lines
 from urs_inspect.discrepancy._judge_prior import JudgePrior, WeighedRanking
@@ -135,6 +136,24 @@ def cases() -> dict[str, Report]:
 def test_whole_reports_of_rankings() -> None:
     for name, report in cases().items():
         check_golden(f"scenarios_of_rank/{name}", text_of(report))
+
+
+@pytest.mark.parametrize("leading", [1, 2, 3])
+def test_who_may_be_first_decides_the_claim(leading: int) -> None:
+    base = even()
+    places = [Rank(n + 1, 1 if n < leading else 2, 3) for n in range(3)]
+    report = ranking_report(replace(base, ranks=tuple(places)))
+    assert report.first is not None
+    claim = report.first.claim
+    assert "significantly" not in claim
+    names = ", ".join(base.players[:leading])
+    if leading == 1:
+        assert tells(claim, f"{names} is first ... from {base.players[1]}: ")
+    else:
+        assert claim.startswith("No clear first")
+        assert [name for name in base.players if f"{name} (rank 1 to 3)" in claim] == list(
+            base.players[:leading]
+        )
 
 
 def weighed(certainty: Sequence[float], players: Sequence[str] = "bac") -> WeighedRanking:

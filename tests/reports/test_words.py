@@ -20,6 +20,7 @@ from tests.reports.scenarios import (
     estimate,
     model,
 )
+from tests.telling import tells
 from urs_inspect.reports._texts import (
     Format,
     count,
@@ -412,6 +413,19 @@ def test_who_takes_questions_away_and_whose_scores_are_missing() -> None:
     check_golden("missing_in_words", page(said))
 
 
+def test_judges_that_failed_are_named_though_others_gave_every_answer_a_score() -> None:
+    several = cached("a_panel_that_failed_in_part")
+    alone = cached("one_model_before_a_panel_that_failed_in_part")
+    notes = []
+    for ranking in (several, alone):
+        missing = replace(ranking.missing, unscored=0, failed={"p/strict": {"a": 0.25, "b": 0.5}})
+        failure, how = missing_notes(replace(ranking, missing=missing))
+        assert tells(failure, "p/strict of a 25%, b 50%")
+        notes.append(how)
+    assert len(several.ranked) > 1 == len(alone.ranked)
+    assert tells(notes[0], "all ranked models") and not tells(notes[1], "ranked")
+
+
 # --- lengths ---
 
 
@@ -687,6 +701,21 @@ def test_a_report_of_unlike_rated_answers_does_not_begin_with_corrected_means() 
         assert len(sections) == len(kept)
         if not weighted:
             check_golden("unlike_rated_answers", markdown(*sections))
+
+
+def test_warnings_of_corrected_means_stand_between_those_of_the_judge_and_of_missing_scores() -> (
+    None
+):
+    found, ranking = corrected()
+    of_people = corrected_warnings(found, ranking)
+    assert of_people
+    assert leaderboard_screen(_alone(ranking)).warnings == of_people
+    models = ranking.models.assign(self_judged=1.0, unscored_share=0.5, unscored=5)
+    doubtful = leaderboard_screen(_alone(replace(ranking, models=models))).warnings
+    first, *others, last = doubtful
+    assert first.startswith("SELF-JUDGED")
+    assert others == of_people
+    assert last.startswith("!")
 
 
 @pytest.mark.parametrize("lost", [1, 2])
