@@ -157,6 +157,7 @@ def test_what_is_written_is_read_back(tmp_path: Path):
     ]  # fmt: skip
     assert json.loads(path.read_text(encoding="utf-8").splitlines()[1]) == LAST_LINE
     assert [entry.name for entry in tmp_path.iterdir()] == ["pool.jsonl"]
+    assert path.stat().st_mode & 0o777 == 0o644  # others may read it
 
 
 def test_plain_rows_will_do(tmp_path: Path):

@@ -107,6 +107,21 @@ def test_code_and_training_state_stay_behind(copied: Callable[[str], Path], tmp_
     assert "auto_map" not in json.loads((done.folder / "config.json").read_text(encoding="utf-8"))
 
 
+def test_companions_are_copies_that_later_changes_of_the_source_do_not_reach(
+    copied: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = copied("in")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    done = export_checkpoint("~/in", "~/deep/er/out")
+    assert done.folder == tmp_path / "deep" / "er" / "out"
+    companions = [path for path in done.folder.glob("*.json") if path.name != "config.json"]
+    tokenizer = (source / "tokenizer.json").read_bytes()
+    assert (done.folder / "tokenizer.json").read_bytes() == tokenizer
+    assert len(companions) >= 2
+    for path in companions:
+        assert path.stat().st_nlink == 1 and not path.is_symlink()
+
+
 def test_a_target_that_holds_something_is_left_alone(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()

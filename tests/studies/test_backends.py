@@ -65,6 +65,17 @@ def test_a_page_of_markup_is_its_text_and_title(folder: Path) -> None:
     assert page == Page("Snow & ice", "more/snow.html", "Snow is white.")
 
 
+def test_a_place_may_begin_at_the_home_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder))
+    assert [page.url for page in search(Path("~/more"), "snow")] == ["snow.html"]
+    row = {"text": "day", "translation": "Tag"}
+    (folder / "words.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    glossary = GlossaryTranslator("~/words.jsonl")
+    assert asyncio.run(glossary.translate("day", "German")) == "Tag"
+
+
 @pytest.mark.parametrize("query", ["", "?!", "zebra", "\x00", "é"])
 def test_what_no_page_has_finds_nothing(folder: Path, query: str) -> None:
     assert search(folder, query) == []

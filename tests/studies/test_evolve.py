@@ -428,10 +428,14 @@ def test_without_a_generator_the_run_ends_before_the_first_call(
     assert not (tmp_path / "pool.jsonl").exists()
 
 
-def test_an_output_that_exists_is_refused_and_left_alone(tmp_path: Path):
+def test_an_output_that_exists_is_refused_and_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     (tmp_path / "pool.jsonl").write_text("mine", encoding="utf-8")
-    with pytest.raises(InputError, match=r"output:.*pool.jsonl' already"):
-        evolve(seed_file(tmp_path), "coding", output=str(tmp_path / "pool.jsonl"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for place in (str(tmp_path / "pool.jsonl"), "~/pool.jsonl"):
+        with pytest.raises(InputError, match=r"output:.*pool.jsonl' already"):
+            evolve(seed_file(tmp_path), "coding", output=place)
     assert (tmp_path / "pool.jsonl").read_text(encoding="utf-8") == "mine"
 
 
