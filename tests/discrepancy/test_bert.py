@@ -124,6 +124,20 @@ def test_long_texts_are_cut_and_shorter_limits_are_kept(folder: Path) -> None:
     assert len(BertEncoder(folder, "small").token_vectors(["red " * 50])[0]) == 2
 
 
+def test_texts_keep_their_order_and_the_folder_may_lie_at_home(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder.parent))
+    encoder = load_similarity(f"bert/~/{folder.name}")
+    assert isinstance(encoder, VectorSimilarity)
+    texts = ["red car", "blue", "car blue red", "blue"]
+    alone = [encoder.encode([text])[0] for text in texts]
+    assert np.allclose(encoder.encode(texts), alone, atol=1e-6)
+    assert np.allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-6)
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        assert not np.allclose(alone[one], alone[other], atol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
@@ -202,6 +216,20 @@ def test_definition_symmetry_and_bounds(
 def test_no_token_is_no_similarity_and_opposites_are_none() -> None:
     assert np.isnan(BertScore(Letters()).compare(["", "a"], ["a", ""])).all()
     assert bert_score_f1(np.array([[1, 0]], np.float32), np.array([[-1, 0]], np.float32)) == 0.0
+
+
+def test_every_pair_has_its_own_number_in_any_order() -> None:
+    first = ["c", "ab", "a", "", "cab", "a", "b"]
+    second = ["b", "c", "a", "a", "b", "cb", "c"]
+    alone = [
+        BertScore(Letters()).compare([one], [other])
+        for one, other in zip(first, second, strict=True)
+    ]
+    assert [round(float(value), 4) for [value] in alone[:3]] == [0.8, 0.7467, 1.0]
+    found = BertScore(Letters()).compare(first, second)
+    assert found == pytest.approx(np.concatenate(alone), nan_ok=True)
+    backwards = BertScore(Letters()).compare(second[::-1], first[::-1])
+    assert backwards == pytest.approx(found[::-1], nan_ok=True)
 
 
 def test_every_text_is_encoded_once() -> None:
