@@ -266,6 +266,36 @@ def test_pages_of_equal_score_come_in_the_order_of_their_names(tmp_path: Path) -
     assert [page.title for page in found] == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "page"),
+    [
+        ("a.txt", "\ufeff Snow falls. \n", Page("a", "a.txt", "Snow falls.")),
+        ("b.c.md", "# Snow\n\nfalls", Page("b.c", "b.c.md", "# Snow\n\nfalls")),
+        ("d.txt", "<p>snow</p>", Page("d", "d.txt", "<p>snow</p>")),  # no markup by its name
+        ("e.HTM", "\ufeff<p>snow</p>", Page("e", "e.HTM", "snow")),
+        (
+            "f.html",
+            "<title> Ice </title><style>a</style><template>b</template>"
+            "<noscript>c</noscript><p>Snow</p> <p>falls</p>",
+            Page("Ice", "f.html", "Snow\nfalls"),
+        ),
+    ],
+)
+def test_a_page_is_its_text_without_what_nobody_sees(
+    tmp_path: Path, name: str, content: str, page: Page
+) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / "other.txt").write_text("rain", encoding="utf-8")
+    assert search(tmp_path, "snow") == [page]
+
+
+def test_words_are_found_whole_in_any_case_and_chinese_by_two_characters(tmp_path: Path) -> None:
+    for name, text in {"a": "snowfall x2", "b": "大雪", "c": "x 2", "d": "大人雪"}.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    for query, pages in {"snow": "", "SNOWFALL": "a", "大雪": "b", "大": "", "x2": "a"}.items():
+        assert "".join(sorted(page.title for page in search(tmp_path, query))) == pages, query
+
+
 def test_a_title_counts_as_words_of_its_page(tmp_path: Path) -> None:
     (tmp_path / "zebra.txt").write_text("an animal", encoding="utf-8")
     (tmp_path / "lion.txt").write_text("an animal", encoding="utf-8")
