@@ -218,6 +218,15 @@ def test_no_token_is_no_similarity_and_opposites_are_none() -> None:
     assert bert_score_f1(np.array([[1, 0]], np.float32), np.array([[-1, 0]], np.float32)) == 0.0
 
 
+def test_bert_score_of_a_folder_is_that_of_its_tokens(folder: Path) -> None:
+    score = load_similarity(f"bert_score/bert/{folder}")
+    assert isinstance(score, BertScore)
+    assert score.name == f"bert_score/bert/{folder}"
+    one, other = BertEncoder(folder, "small").token_vectors(["red car", "blue"])
+    expected = [bert_score_f1(one, other), 1.0]
+    assert score.compare(["red car", "blue"], ["blue", "blue"]) == pytest.approx(expected, abs=1e-6)
+
+
 def test_every_pair_has_its_own_number_in_any_order() -> None:
     first = ["c", "ab", "a", "", "cab", "a", "b"]
     second = ["b", "c", "a", "a", "b", "cb", "c"]
