@@ -13,13 +13,20 @@ import pytest
 from tests.cli.conftest import Run
 from tests.reports.golden_files import check_golden
 from tests.reports.judged_logs import write_judged
-from tests.samer.checkpoints import change_json, declaring, head_tensors, tiny_checkpoint
+from tests.samer.checkpoints import (
+    change_json,
+    declaring,
+    head_tensors,
+    tiny_checkpoint,
+    write_tensor_file,
+)
 from tests.samer.conftest import SMALL as NARROW
 from tests.samer.stubs import DIMENSIONS, raw
 from tests.samer.test_summaries import annotation
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import (
+    HEADS_FILE,
     Checkpoint,
     fingerprint,
     is_reward_model,
@@ -54,7 +61,13 @@ from urs_inspect.samer._reward import Description, load_description, unsupported
 from urs_inspect.samer._scoring_commands import _print_weights, print_export
 from urs_inspect.samer._training_commands import _held_out_shares
 from urs_inspect.samer._vectors import Accuracy, PairVectors, predict_pairs
-from urs_inspect.samer._weights import TensorEntry, WeightFiles, shortened_list
+from urs_inspect.samer._weights import (
+    TensorEntry,
+    WeightFiles,
+    header_bytes,
+    read_header,
+    shortened_list,
+)
 
 # --- folders ---
 
@@ -91,6 +104,42 @@ def test_the_check_to_read(
         said = done.output.replace(str(folder), "FOLDER")
         parts += [f"# {name}", trimmed(said), ""]
     check_golden("samer_check", "\n".join(parts))
+
+
+def test_types_of_all_files_are_told(small: Path, copied: Callable[[str], Path]) -> None:
+    folder = copied("mixed")
+    file = sorted(folder.glob("*.safetensors"))[0]
+    weights = open_checkpoint(small).weights
+    kept = {name: weights.read(name) for name in read_header(file)}
+    write_tensor_file(file, kept, "bfloat16")
+    facts = check_checkpoint(folder).facts
+    assert facts["dtype"] in ("BF16, F32", "F32, BF16")
+    assert tells(facts["weights"], f"{len(weights.entries)} tensors in 3 files")
+    assert check_checkpoint(small).facts["dtype"] == "F32"
+
+
+def test_types_in_which_no_nan_can_be_found_are_noted(copied: Callable[[str], Path]) -> None:
+    folder = copied("m")
+    for values in (False, True):
+        assert not any("NaN" in note for note in check_checkpoint(folder, values=values).notes)
+    last = sorted(folder.glob("*.safetensors"))[-1]
+    odd = [("model.odd", "F8_E4M3", (2,), 2)]
+    last.write_bytes(header_bytes(odd, {"format": "pt"}) + b"\0\0")
+    index = folder / "model.safetensors.index.json"
+    files = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
+    files = {name: file for name, file in files.items() if file != last.name}
+    change_json(index, weight_map={**files, "model.odd": last.name})
+    notes = check_checkpoint(folder, values=True).notes
+    assert any(tells(note, "F8_E4M3 ... NaN") for note in notes)
+
+
+def test_heads_that_cannot_be_read_make_no_checkpoint(copied: Callable[[str], Path]) -> None:
+    folder = copied("m")
+    (folder / HEADS_FILE).parent.mkdir()
+    (folder / HEADS_FILE).write_bytes(b"broken")
+    report = check_checkpoint(folder)
+    assert report.checkpoint is None and report.facts["layout"] == "exported"
+    assert [error for error in report.errors if str(folder / HEADS_FILE) in error]
 
 
 def test_the_first_error_is_told_with_the_number_of_others(copied: Callable[[str], Path]) -> None:
