@@ -108,7 +108,7 @@ def test_the_check_to_read(
 
 def test_types_of_all_files_are_told(small: Path, copied: Callable[[str], Path]) -> None:
     folder = copied("mixed")
-    file = sorted(folder.glob("*.safetensors"))[0]
+    file = min(folder.glob("*.safetensors"))
     weights = open_checkpoint(small).weights
     kept = {name: weights.read(name) for name in read_header(file)}
     write_tensor_file(file, kept, "bfloat16")
@@ -122,7 +122,7 @@ def test_types_in_which_no_nan_can_be_found_are_noted(copied: Callable[[str], Pa
     folder = copied("m")
     for values in (False, True):
         assert not any("NaN" in note for note in check_checkpoint(folder, values=values).notes)
-    last = sorted(folder.glob("*.safetensors"))[-1]
+    last = max(folder.glob("*.safetensors"))
     odd = [("model.odd", "F8_E4M3", (2,), 2)]
     last.write_bytes(header_bytes(odd, {"format": "pt"}) + b"\0\0")
     index = folder / "model.safetensors.index.json"
