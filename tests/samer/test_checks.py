@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +29,7 @@ from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import (
     HEADS_FILE,
     Checkpoint,
+    cache_folder,
     fingerprint,
     is_reward_model,
     labels_of,
@@ -58,7 +60,7 @@ from urs_inspect.samer._export import Export
 from urs_inspect.samer._pairs import PairLabels
 from urs_inspect.samer._report import ScenarioWeights
 from urs_inspect.samer._reward import Description, load_description, unsupported_head
-from urs_inspect.samer._scoring_commands import _print_weights, print_export
+from urs_inspect.samer._scoring_commands import _print_weights, _say_facts, _silence, print_export
 from urs_inspect.samer._training_commands import _held_out_shares
 from urs_inspect.samer._vectors import Accuracy, PairVectors, predict_pairs
 from urs_inspect.samer._weights import (
@@ -116,6 +118,41 @@ def test_types_of_all_files_are_told(small: Path, copied: Callable[[str], Path])
     assert facts["dtype"] in ("BF16, F32", "F32, BF16")
     assert tells(facts["weights"], f"{len(weights.entries)} tensors in 3 files")
     assert check_checkpoint(small).facts["dtype"] == "F32"
+
+
+def test_where_copies_and_digests_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", "~/kept")
+    assert cache_folder() == Path("/home/me/kept/samer")
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", "")
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: f"/caches/{name}")
+    assert cache_folder() == Path("/caches/urs_inspect/samer")
+
+
+@pytest.mark.parametrize(
+    ("facts", "told", "not_told"),
+    [
+        ({"weights_at": "query"}, "stub: float32 ... weights ... query", "reward"),
+        ({"reward": {"overall": "a + b"}}, "stub: float32 ... reward = a + b", "weights"),
+    ],
+)
+def test_how_rows_are_scored_is_told(
+    facts: dict[str, Any], told: str, not_told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _say_facts({"engine": "stub", "dtype": "float32", **facts})
+    said = capsys.readouterr()
+    assert tells(said.err, told) and not_told not in said.err and not said.out
+
+
+def test_nothing_but_the_console_is_heard_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
+    with _silence() as console:
+        print("hidden")
+        os.write(2, b"hidden\n")
+        console.print("shown")
+    print("again")
+    os.write(2, b"again\n")
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("again\n", "shown\nagain\n")
 
 
 def test_types_in_which_no_nan_can_be_found_are_noted(copied: Callable[[str], Path]) -> None:

@@ -21,6 +21,7 @@ from urs_inspect.samer._weights import (
     find_weights,
     finite_errors,
     header_bytes,
+    read_chunks,
     read_header,
     read_metadata,
     read_tensor,
@@ -75,6 +76,21 @@ def test_a_reserved_file_is_written_in_its_own_room(tmp_path: Path, spare: int) 
     assert file.stat().st_ino == taken.st_ino
     assert file.read_bytes() == plain.read_bytes()
     assert {path.name for path in tmp_path.iterdir()} == {"plain", "x.safetensors"}
+
+
+def test_a_file_that_becomes_shorter_or_goes_while_it_is_read_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "x.safetensors"
+    write_tensors(file, ARRAYS)
+    entry = read_header(file)["a"]
+    assert b"".join(read_chunks(file, entry)) == ARRAYS["a"].tobytes()
+    file.write_bytes(file.read_bytes()[: entry.start + 5])
+    pieces = read_chunks(file, entry)
+    assert len(next(pieces)) == 5
+    with pytest.raises(InputError, match=r"x\.safetensors: .*shorter"):
+        next(pieces)
+    file.unlink()
+    with pytest.raises(InputError, match=r"x\.safetensors: cannot be read \(No such"):
+        next(read_chunks(file, entry))
 
 
 def test_room_that_is_not_used_is_given_back(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.discrepancy.small_pools import pool
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy import load_similarity, register_similarity, select
 from urs_inspect.discrepancy._greedy import Selected, contenders
@@ -138,6 +139,24 @@ def test_files_of_one_name_have_no_two_places_in_a_folder(tmp_path: Path) -> Non
     with pytest.raises(InputError, match="2 files"):
         embed_partitions(sources, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_files_that_make_no_partition_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+
+    def refused(*rows: dict[str, Any]) -> str:
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        with pytest.raises(InputError) as caught:
+            embed_partitions([file], tmp_path / "out")
+        assert not list((tmp_path / "out").glob("*.npy"))
+        return str(caught.value)
+
+    whole = {"id": "a", "instruction": "Why?", "m0": "So.", "m1": "No."}
+    without = {name: text for name, text in whole.items() if name != "instruction"}
+    assert tells(refused(without), f"{file}: ... expected id, instruction")
+    assert tells(refused(whole, {**whole, "m1": 3}), f"{file}: ... 'm1' ... no texts")
+    with mock.patch.object(partitions, "_loaded", lambda spec: object()):
+        assert tells(refused(whole), "'lexical' has no vectors ... lexical has")
 
 
 def test_partitions_without_any_instruction_are_refused(tmp_path: Path) -> None:
