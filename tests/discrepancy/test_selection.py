@@ -106,7 +106,7 @@ def test_models_that_are_not_asked_for_do_not_matter() -> None:
     wanted = [(one, other)]
     expected = select(responses, instructions, names(20), k=4).selected[one, other]
     for odd in (np.zeros((3, 2), np.float32), np.zeros(4, np.int64), np.full((20, 8), np.nan)):
-        given = {**responses, third: odd}
+        given: dict[str, Any] = {**responses, third: odd}
         selector = Selector.from_vectors(given, instructions, names(20), pairs=wanted)
         chosen: list[str] = []
         for item in expected:

@@ -264,6 +264,15 @@ def test_ids_of_files_count_where_they_name_questions(
     assert bool(notes) == (has_names and not own)
 
 
+def test_an_answer_is_imported_to_the_last_blank() -> None:
+    text = " \tdef f():\n\treturn 1\n\n"
+    answers = [ImportedAnswer(f" {number}?\n", "", "m", text) for number in range(2)]
+    samples = samples_by_model(answers, {"0?": "x", "1?": "y"})["m"]
+    assert [sample.output.completion for sample in samples.values()] == [text] * 2
+    assert [sample.input for sample in samples.values()] == [" 0?\n", " 1?\n"]
+    assert [sample.messages[-1].text for sample in samples.values()] == [text] * 2
+
+
 def test_the_first_answer_to_a_question_counts_in_a_log() -> None:
     answers = [
         ImportedAnswer("One", "1", "m", "first", "ref", {"group": "x"}),

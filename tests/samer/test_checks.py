@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -146,10 +147,10 @@ def test_how_rows_are_scored_is_told(
 
 def test_nothing_but_the_console_is_heard_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
     with _silence() as console:
-        print("hidden")
+        sys.stdout.write("hidden\n")
         os.write(2, b"hidden\n")
         console.print("shown")
-    print("again")
+    sys.stdout.write("again\n")
     os.write(2, b"again\n")
     said = capfd.readouterr()
     assert (said.out, said.err) == ("again\n", "shown\nagain\n")
