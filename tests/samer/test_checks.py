@@ -41,6 +41,7 @@ from urs_inspect.samer._checkpoint_check import (
     _backbone_shapes,
     _further_errors,
     _Llama,
+    _not_samer,
     _type_errors,
     check_checkpoint,
     open_checkpoint,
@@ -50,6 +51,7 @@ from urs_inspect.samer._engines import EngineFailure, EngineSpec, QueryResponse,
 from urs_inspect.samer._engines.protocol import StepPooling, encode_all, one_line, outcomes
 from urs_inspect.samer._evaluation import (
     HEAD_KEYS,
+    HEAD_NAMES,
     Heads,
     RawOutputs,
     evaluate,
@@ -178,6 +180,18 @@ def test_heads_that_cannot_be_read_make_no_checkpoint(copied: Callable[[str], Pa
     report = check_checkpoint(folder)
     assert report.checkpoint is None and report.facts["layout"] == "exported"
     assert [error for error in report.errors if str(folder / HEADS_FILE) in error]
+
+
+@pytest.mark.parametrize("prefix", ["module.", "_orig_mod.", "base_model.model."])
+def test_names_that_training_left_a_prefix_on_are_told_from_other_models(prefix: str) -> None:
+    whole = {name: (1, 1) for name in HEAD_NAMES}
+    assert _not_samer(whole) is None
+    prefixed = {f"{prefix}{name}": shape for name, shape in whole.items()}
+    assert tells(_not_samer(prefixed), f"'{prefix}' ... expected '{HEAD_NAMES[0]}'")
+    others = {f"{prefix}model.norm.weight": (1,)}
+    assert tells(_not_samer(others), f"no heads ... {HEAD_NAMES[0]}")
+    half = dict(list(whole.items())[2:])
+    assert tells(_not_samer(half), f"2 weights ... missing: {HEAD_NAMES[0]}, {HEAD_NAMES[1]}")
 
 
 def test_the_first_error_is_told_with_the_number_of_others(copied: Callable[[str], Path]) -> None:

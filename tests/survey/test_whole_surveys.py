@@ -230,6 +230,20 @@ def test_reports_are_added_up_and_a_file_counts_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_reports([*files, wrong])
     assert tells(str(caught.value), f"{wrong} ... line 3 ... 'because'")
+    wrong.write_text("line,why\n7,x\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"5\.csv: must be the \.csv file that"):
+        read_reports([wrong])
+    wrong.write_bytes(b"\xff\xfe\x00")
+    for unreadable in (wrong, tmp_path / "gone.csv"):
+        with pytest.raises(InputError) as caught:
+            read_reports([*files, unreadable])
+        assert tells(str(caught.value), f"report: cannot read '{unreadable}' as .csv")
+
+
+def test_a_log_without_any_review_is_refused(tmp_path: Path) -> None:
+    log = write_judged(tmp_path / "none.eval", task="urs_inspect/urs_case_review", status="error")
+    with pytest.raises(InputError, match=r"none\.eval' has no reviewed case; .*'error'"):
+        read_case_reviews(log, [])
 
 
 @pytest.mark.parametrize(
