@@ -1,9 +1,13 @@
 """Tests of `urs_inspect.discrepancy._bert`."""
 
+import itertools
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -239,6 +243,70 @@ def test_every_pair_has_its_own_number_in_any_order() -> None:
     assert found == pytest.approx(np.concatenate(alone), nan_ok=True)
     backwards = BertScore(Letters()).compare(second[::-1], first[::-1])
     assert backwards == pytest.approx(found[::-1], nan_ok=True)
+
+
+class Tensor(np.ndarray[Any, Any]):
+    """An array with the methods of torch that are used."""
+
+    def bool(self) -> Any:
+        return self.astype(np.bool_)
+
+    def float(self) -> Any:
+        return self.astype(np.float32)
+
+    def numpy(self) -> Any:
+        return np.asarray(self)
+
+
+class Library:
+    """Stands for transformers: a token is a letter, between two special ones and before padding."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.loaded: list[tuple[str, bool]] = []
+
+    def from_pretrained(self, name: str, *, trust_remote_code: bool) -> "Library":
+        if name == "gone":
+            raise OSError("no\n such  model")
+        self.loaded.append((name, trust_remote_code))
+        return self
+
+    def eval(self) -> "Library":
+        return self
+
+    def __call__(self, texts: Any = None, **given: Any) -> Any:
+        if texts is None:
+            vectors = np.array([(9, 9), *AXES.values()])[given["input_ids"]]
+            return SimpleNamespace(hidden_states=(None, (3 * vectors).view(Tensor)))
+        assert given["padding"] and given["truncation"]
+        self.batches.append(len(texts))
+        longest = max(map(len, texts)) + 2
+        rows = [[0, *("abc".index(letter) + 1 for letter in text), 0] for text in texts]
+        padding = [[1] * len(row) + [0] * (longest - len(row)) for row in rows]
+        ids = np.array([row + [1] * (longest - len(row)) for row in rows])
+        special = np.where(ids == 0, 1, 0)
+        marks = {"attention_mask": np.array(padding), "special_tokens_mask": special}
+        return {"input_ids": ids, **{name: mark.view(Tensor) for name, mark in marks.items()}}
+
+
+def test_a_model_of_transformers_gives_the_vectors_of_words_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    library = Library()
+    auto = SimpleNamespace(AutoTokenizer=library, AutoModel=library)
+    monkeypatch.setitem(sys.modules, "transformers", auto)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(inference_mode=nullcontext))
+    score = load_similarity("bert_score/own/model")
+    assert isinstance(score, BertScore) and score.name == "bert_score/own/model"
+    texts = [
+        "".join(letters) for size in (1, 2, 3) for letters in itertools.product("abc", repeat=size)
+    ]
+    found = score.compare(texts, texts[::-1])
+    assert found == pytest.approx(BertScore(Letters()).compare(texts, texts[::-1]), abs=1e-6)
+    assert sum(library.batches) == len(texts) == 39 and max(library.batches) < 39
+    assert library.loaded == [("own/model", False)] * 2  # no code of the model runs
+    with pytest.raises(InputError, match="bert_score/gone' cannot be loaded: no such model"):
+        load_similarity("bert_score/gone")
 
 
 def test_every_text_is_encoded_once() -> None:

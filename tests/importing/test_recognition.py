@@ -159,9 +159,9 @@ def test_ratings_by_named_people_are_no_answers_to_import(run: Run, tmp_path: Pa
 
 
 def test_a_command_can_be_pasted_whatever_names_are_in_it(run: Run, tmp_path: Path) -> None:
-    row = {"question": "Ask", "model": "m", "Ann's GPT-4": 1, "a $b GPT-4": 2}
+    row = {"question": "Ask", "model": "m", "the 'GPT-4'": 1, "a $b GPT-4": 2}
     file = write_rows(tmp_path / "it's here.json", row, {**row, "model": "n"})
     _, command = printed(run, file)
     assert command[:2] == ["import", "verdicts"] and str(file) in command
     columns = yaml.safe_load(command[command.index("--columns") + 1])
-    assert columns == {"judges": ["Ann's GPT-4", "a $b GPT-4"]}
+    assert columns == {"judges": ["the 'GPT-4'", "a $b GPT-4"]}

@@ -184,7 +184,7 @@ def test_heads_that_cannot_be_read_make_no_checkpoint(copied: Callable[[str], Pa
 
 @pytest.mark.parametrize("prefix", ["module.", "_orig_mod.", "base_model.model."])
 def test_names_that_training_left_a_prefix_on_are_told_from_other_models(prefix: str) -> None:
-    whole = {name: (1, 1) for name in HEAD_NAMES}
+    whole = dict.fromkeys(HEAD_NAMES, (1, 1))
     assert _not_samer(whole) is None
     prefixed = {f"{prefix}{name}": shape for name, shape in whole.items()}
     assert tells(_not_samer(prefixed), f"'{prefix}' ... expected '{HEAD_NAMES[0]}'")

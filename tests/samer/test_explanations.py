@@ -15,6 +15,7 @@ import pytest
 from inspect_ai.model import ModelName
 from inspect_ai.scorer import Score, Target
 from inspect_ai.solver import TaskState
+from inspect_ai.viewer import ViewerConfig
 
 from tests.reports.golden_files import check_golden
 from tests.samer.stubs import DIMENSIONS, Opening, StubEngine, raw
@@ -67,6 +68,11 @@ MANY = raw(
     dict.fromkeys(DIMENSIONS[:12], 1.0),
     {name: (place * 7) % 6 / 2 for place, name in enumerate(DIMENSIONS[:12])},
 )
+
+
+def test_a_view_without_a_list_of_samples_stays_as_it_is() -> None:
+    config = ViewerConfig()
+    assert with_samer(config) == config
 
 
 def test_judgements_in_words() -> None:

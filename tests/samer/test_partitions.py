@@ -179,7 +179,8 @@ def test_workers_are_told_all_that_their_machine_could_decide(
 ) -> None:
     monkeypatch.setattr(module, "find_spec", lambda _: True)
     monkeypatch.setattr(module, "engine_for", lambda _: engine)
-    choice = SamerOptions(model=str(small))
+    options: Any = {"tensor_parallel_size": 1} if engine == "vllm" else None
+    choice = SamerOptions(model=str(small), engine_options=options)
     settled, own, facts = module.settled(choice, on_ray=True)
     assert (settled.model, settled.engine, settled.dtype) == (str(small), engine, "float32")
     assert (settled.weights_at, settled.max_length) == ("response", 512)

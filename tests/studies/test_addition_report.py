@@ -258,16 +258,17 @@ def test_the_report_of_all_that_is_special(tmp_path: Path) -> None:
 def test_a_log_whose_samples_cannot_be_read_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in "ab":
-        write_addition(tmp_path / f"{name}.eval", {2: "+"}, model=f"p/{name}")
-    read = files.read_eval_log_sample_summaries
+    for model in "ab":
+        write_addition(tmp_path / f"{model}.eval", {2: "+"}, model=f"p/{model}")
+    name = "read_eval_log_sample_summaries"
+    read = getattr(files, name)
 
     def damaged(place: str) -> Any:
         if "b.eval" in place:
             raise EOFError("its end is missing")
         return read(place)
 
-    monkeypatch.setattr(files, "read_eval_log_sample_summaries", damaged)
+    monkeypatch.setattr(files, name, damaged)
     made = report(tmp_path)
     assert list(made.tables()["addition"]["model"]) == ["p/a"]
     [skipped] = [section for section in made.sections if section.title == "Skipped"]

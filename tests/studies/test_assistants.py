@@ -22,8 +22,8 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets._published import load_published_urs
 from urs_inspect.studies import AssistantError, Page, register_search, register_translator
-from urs_inspect.studies._addition_task import urs_addition
 from urs_inspect.studies import _assistants as module
+from urs_inspect.studies._addition_task import urs_addition
 from urs_inspect.studies._assistants import (
     BECAUSE,
     PAGES,
