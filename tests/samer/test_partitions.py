@@ -125,6 +125,8 @@ def test_a_faulty_file_stops_no_other(parts: Path, tmp_path: Path, stub_engine: 
     assert done.exit_code == 1 and tells(done.output, "1 of 4 files ... not scored")
     assert [item.response for item in opening.asked] == ["c1", "a", "b", "c2"]
     assert set(files(tmp_path / "out")) == {"1.parquet", "2.parquet", "3.parquet"}
+    done = score(parts, tmp_path / "out", "-S", "keep_failures=true")
+    assert done.exit_code == 1 and tells(done.output, "1 of 4 files ... not scored")
 
 
 def test_what_cannot_be_begun_is_refused(
