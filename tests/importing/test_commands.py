@@ -108,6 +108,10 @@ def test_columns_constants_and_questions_by_id(run: Run, tmp_path: Path) -> None
     ("row", "told"),
     [
         (answer("lab/a", 0, output="another"), "row 7 ... output ... second answer ... same model"),
+        (
+            answer("lab/a", 0, output="lab/a 0 "),
+            "row 7 ... output ... second answer ... same model",
+        ),
         (answer("lab/a", 9, output=True), "row 7 ... output ... must be text ... true"),
         (answer("lab/a", 9, instruction=" "), "row 7 ... instruction ... empty ... question"),
         (answer("", 9), "row 7 ... generator ... empty ... model"),

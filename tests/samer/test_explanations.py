@@ -75,6 +75,23 @@ def test_a_view_without_a_list_of_samples_stays_as_it_is() -> None:
     assert with_samer(config) == config
 
 
+def test_an_evaluator_hands_the_folder_of_a_server_on(
+    tmp_path: Path, stub_engine: Callable[..., Opening]
+) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def make(samer: str, **options: Any) -> Any:
+        seen.append({"model": samer, **options})
+        return Opening()(samer)
+
+    stub_engine(make=make)
+    for folder in ("here", None):
+        evaluator = SamerEvaluator(str(tmp_path), "stub", folder)
+        [found] = asyncio.run(evaluator.evaluate([("q", "r")]))
+        assert found.scores is not None
+        assert seen[-1]["model"] == str(tmp_path) and seen[-1].get("folder") == folder
+
+
 def test_judgements_in_words() -> None:
     said = {
         "two dimensions": one(Scored(TWO)),

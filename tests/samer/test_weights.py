@@ -137,6 +137,8 @@ BROKEN = {
         "Git LFS",
     ),
     "a length beyond the file": ((1 << 60).to_bytes(8, "little") + b"{}", "only its beginning"),
+    "a header that is cut off": (_header(b'{"t": {}}')[:-1], r"only its beginning \(16 bytes\)"),
+    "less than a length": (b"\2\0\0", r"only its beginning \(3 bytes\)"),
     "no JSON": (_header(b"{not json}"), "its header is not JSON"),
     "no UTF-8": (_header(b'{"\xff": 1}'), "its header is not JSON"),
     "a list": (_header(b"[1, 2]"), "its header is not a mapping"),

@@ -130,6 +130,13 @@ def test_what_cannot_be_one_pool_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "copy.npy", np.load(first)[:, :, :3])
     with pytest.raises(InputError, match=r"copy\.npy has .*3\)"):
         select_partitions([first, tmp_path / "copy.npy"])
+    np.save(tmp_path / "copy.npy", np.load(second))
+    about = json.loads(second.with_suffix(".json").read_text("utf-8"))
+    made_from = {**about["made_from"], "similarity": "another"}
+    for changed in ({"made_from": made_from}, {"models": ["m0", "another"]}):
+        (tmp_path / "copy.json").write_text(json.dumps({**about, **changed}), encoding="utf-8")
+        with pytest.raises(InputError, match=r"copy\.npy has .*another.*\S+0\.npy"):
+            select_partitions([first, tmp_path / "copy.npy"])
     with pytest.raises(InputError, match=r"absent\.npy: no partition"):
         select_partitions([tmp_path / "absent.npy"])
 
