@@ -232,6 +232,12 @@ def test_a_page_is_chinese_where_all_questions_are_or_a_visitor_asks(
         assert "How good is this answer" in other.get("/rate/me?language=en").text
 
 
+def test_a_blank_reference_is_none(tmp_path: Path) -> None:
+    without = page_of(tmp_path / "1", reference="")
+    assert page_of(tmp_path / "2", reference=" \n") == without
+    assert page_of(tmp_path / "3", reference="So.") != without
+
+
 def test_only_the_files_of_the_page_are_served(client: TestClient) -> None:
     assert client.get("/static/vote.js").status_code == 200
     for name in ("none.js", "..%2f_server.py", "_server.py", "vote.JS"):

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from urs_inspect._util import InputError
 from urs_inspect.datasets._published import load_published_urs
 from urs_inspect.studies import AssistantError, Page, register_search, register_translator
 from urs_inspect.studies import _assistants as module
+from urs_inspect.studies import _assistants_task as task_module
 from urs_inspect.studies._addition_task import urs_addition
 from urs_inspect.studies._assistants import (
     BECAUSE,
@@ -290,6 +292,27 @@ def test_usual_arguments() -> None:
             "seed": 0,
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("given", "called"),
+    [
+        ({"kind": "model"}, ("generate",)),
+        ({"kind": "translator", "translator": "glossary:x"}, ("translation", "glossary:x")),
+        ({"kind": "search", "search": "folder:x"}, ("first_page", "folder:x")),
+        ({"kind": "rag", "search": "folder:x"}, ("answer_from_pages", "folder:x", 5)),
+        ({"kind": "rag", "search": "folder:x", "pages": 2}, ("answer_from_pages", "folder:x", 2)),
+    ],
+)
+def test_each_kind_of_assistant_gets_its_own_options(
+    given: dict[str, Any], called: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[object, ...]] = []
+    for name in ("generate", "translation", "first_page", "answer_from_pages"):
+        noted = partial(lambda name, *options: calls.append((name, *options)), name)
+        monkeypatch.setattr(task_module, name, noted)
+    task_module._solver(AssistantOptions.model_validate(given))
+    assert calls == [called]
 
 
 class Translating:

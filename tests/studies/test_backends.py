@@ -243,12 +243,14 @@ def test_a_glossary_prefers_the_translation_of_the_language(tmp_path: Path) -> N
     rows = [
         {"text": "day", "translation": "Tag", "language": "German"},
         {"text": "day", "translation": "any"},
-        {"text": "night", "translation": "Nacht", "language": "German"},
+        {"text": "night", "translation": "old", "language": "German"},
+        {"text": " night", "translation": "Nacht", "language": "german"},  # the last one counts
     ]
     file.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     glossary = GlossaryTranslator(str(file))
     assert asyncio.run(glossary.translate("day", "GERMAN")) == "Tag"
     assert asyncio.run(glossary.translate("day", "French")) == "any"
+    assert asyncio.run(glossary.translate("night", "German")) == "Nacht"
     with pytest.raises(AssistantError) as caught:
         asyncio.run(glossary.translate("night", "French"))
     assert "French" in str(caught.value) and "night" in str(caught.value)
