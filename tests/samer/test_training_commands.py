@@ -20,6 +20,7 @@ from tests.samer.checkpoints import CHAT_TEMPLATE, head_tensors, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import pair
 from tests.telling import tells
+from urs_inspect._util import InputError
 from urs_inspect.cli import main
 from urs_inspect.discrepancy import _similarity as similarity
 from urs_inspect.discrepancy._vector_cache import VectorCache
@@ -27,7 +28,6 @@ from urs_inspect.samer import _evaluation as heads_module
 from urs_inspect.samer import _training_commands as training_command
 from urs_inspect.samer import _weights as tensor_file
 from urs_inspect.samer import load_taxonomy
-from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint_check import open_checkpoint
 from urs_inspect.samer._evaluation import Heads, load_heads, save_heads
 from urs_inspect.samer._neural.transformers_engine import BackboneEmbedder
