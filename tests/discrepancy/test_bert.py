@@ -151,6 +151,7 @@ def test_texts_keep_their_order_and_the_folder_may_lie_at_home(
             "roberta with gelu.*bert",
         ),
         ("config.json", "[]", r"config\.json.*JSON object"),
+        ("config.json", "{", r"cannot read .*config\.json"),
         ("model.safetensors", "broken", "cannot read"),
     ],
 )
