@@ -69,6 +69,24 @@ def test_an_open_server_answers_to_its_addresses_only() -> None:
     assert Guard("votes.test", TOKEN).refusal("GET", {"host": "votes.test"}, {}) == "token"
 
 
+@pytest.mark.parametrize(
+    ("bound", "asked"),
+    [
+        ("Votes.Test", "votes.test:7580"),
+        ("votes.test", "VOTES.test"),
+        ("[2001:DB8::1]", "[2001:db8::1]:7580"),
+        ("[::1]", "[::1]:7580"),
+    ],
+)
+def test_names_go_by_any_case_and_addresses_with_and_without_brackets(
+    bound: str, asked: str
+) -> None:
+    guard = Guard(bound, TOKEN, 7580)
+    assert guard.refusal("GET", {"host": asked}, {}) == "token"
+    assert guard.refusal("GET", {"host": asked}, {guard.cookie: guard.cookie_value}) is None
+    assert guard.refusal("GET", {"host": "other.test"}, {}) == "host"
+
+
 def test_an_open_server_demands_the_cookie() -> None:
     host = {"host": "192.168.0.1:7580"}
     assert OPEN.refusal("GET", host, {}) == "token"
@@ -115,9 +133,12 @@ def test_the_token_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(one) >= 43  # 32 bytes in base64
     monkeypatch.setenv(TOKEN_VARIABLE, TOKEN)
     assert choose_token("127.0.0.1") == choose_token("0.0.0.0") == TOKEN
-    monkeypatch.setenv(TOKEN_VARIABLE, "short")
-    with pytest.raises(InputError, match=r"URS_INSPECT_TOKEN.*5 characters.*16"):
-        choose_token("127.0.0.1")
+    monkeypatch.setenv(TOKEN_VARIABLE, "just 16 of them.")
+    assert choose_token("0.0.0.0") == "just 16 of them."
+    for short in ("short", "only 15 of them"):
+        monkeypatch.setenv(TOKEN_VARIABLE, short)
+        with pytest.raises(InputError, match=f"URS_INSPECT_TOKEN.*{len(short)} characters.*16"):
+            choose_token("127.0.0.1")
 
 
 def test_the_policy_allows_nothing_but_our_own() -> None:

@@ -37,6 +37,14 @@ def undo(of: Rating) -> Rating:
     return replace(of, undone=True, time="2099-01-01T00:00:00+00:00")
 
 
+def test_a_rating_that_is_taken_back_is_a_line_with_its_time() -> None:
+    line = json.loads(undo(rating(ONE, 7, criteria={"clarity": 3})).to_line())
+    assert line["undo"] is True and line["time"].startswith("2099")
+    whole = json.loads(rating(ONE, 7, criteria={"clarity": 3}).to_line())
+    scored = {"scores", "criteria", "seconds", "cannot_tell"} & set(whole)
+    assert len(scored) >= 2 and not scored & set(line) and "undo" not in whole
+
+
 scores = st.integers(1, 10)
 names = st.text(min_size=1, max_size=30)
 

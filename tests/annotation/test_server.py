@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 from fastapi.testclient import TestClient
 
 from tests.annotation.samples import answer, answers, ballot, ballots, campaign
@@ -18,7 +19,7 @@ from urs_inspect.annotation._access import HEADER, SECURITY_HEADERS, Guard
 from urs_inspect.annotation._campaign import Campaign
 from urs_inspect.annotation._rating_campaign import RatingCampaign
 from urs_inspect.annotation._ratings import read_ratings
-from urs_inspect.annotation._server import create_app, listen
+from urs_inspect.annotation._server import create_app, listen, serve
 from urs_inspect.annotation._votes import read_votes
 from urs_inspect.discrepancy._ballots import Ballot
 
@@ -229,6 +230,39 @@ def test_a_page_is_chinese_where_all_questions_are_or_a_visitor_asks(
         assert "核心需求" in page  # the bands as well
         assert "已完成 1 / 6" in rate(other, page).text
         assert "How good is this answer" in other.get("/rate/me?language=en").text
+
+
+def test_a_blank_reference_is_none(tmp_path: Path) -> None:
+    without = page_of(tmp_path / "1", reference="")
+    assert page_of(tmp_path / "2", reference=" \n") == without
+    assert page_of(tmp_path / "3", reference="So.") != without
+
+
+def test_only_the_files_of_the_page_are_served(client: TestClient) -> None:
+    assert client.get("/static/vote.js").status_code == 200
+    for name in ("none.js", "..%2f_server.py", "_server.py", "vote.JS"):
+        assert client.get(f"/static/{name}").status_code == 404
+
+
+def test_a_server_writes_no_address_down_and_believes_no_proxy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[tuple[uvicorn.Config, Any]] = []
+
+    def run(server: uvicorn.Server, sockets: Any) -> None:
+        started.append((server.config, sockets))
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    with (
+        closing(Campaign(ballots(1), tmp_path, ["me"])) as made,
+        closing(listen("127.0.0.1", 0)) as listener,
+    ):
+        app = create_app(made)
+        serve(app, listener)
+    [(config, sockets)] = started
+    assert config.app is app and sockets == [listener]
+    assert not config.access_log  # addresses may hold the token
+    assert not config.proxy_headers and not config.server_header
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,9 @@ AT_FIRST, THEN = (
     (X_LATE, undo_of("y", "me", time=LATE)),
 )
 ONE, OTHER = (Vote("x", "me", "a"),), (Vote("x", "me", "b"),)
+EARLY_A, EARLY_B = (X_EARLY,), (Vote("x", "me", "b", time=EARLY),)
+WITHOUT_ZONE = (Vote("x", "me", "a", time=LATE.removesuffix("+00:00")),)
+LATE_ELSEWHERE = (Vote("x", "me", "a", time="2026-01-01T23:00:00-02:00"),)
 
 
 @pytest.mark.parametrize(
@@ -139,6 +142,11 @@ ONE, OTHER = (Vote("x", "me", "a"),), (Vote("x", "me", "b"),)
         pytest.param([THEN, AT_FIRST], "b", id="in any order of the files"),
         pytest.param([ONE, OTHER], "b", id="without times the file that is named later"),
         pytest.param([OTHER, ONE], "a", id="in this order as well"),
+        pytest.param([EARLY_A, EARLY_B], "b", id="at the same time as well"),
+        pytest.param([EARLY_B, EARLY_A], "a", id="at the same time in this order"),
+        pytest.param([(X_LATE,), ONE], "a", id="and where one has no time"),
+        pytest.param([WITHOUT_ZONE, EARLY_B], "b", id="or a time without a zone"),
+        pytest.param([LATE_ELSEWHERE, (X_LATE,)], "a", id="times of several zones compare"),
         pytest.param(
             [(X_LATE, X_EARLY)], "a", id="within a file the last line, even if the clock went back"
         ),
@@ -149,6 +157,31 @@ def test_which_vote_of_a_person_counts(
 ) -> None:
     paths = [write(tmp_path / str(number), *events) for number, events in enumerate(files)]
     assert [(vote.ballot, vote.choice) for vote in read_votes(paths).votes] == [("x", kept)]
+
+
+def test_votes_of_several_files_are_counted_together(tmp_path: Path) -> None:
+    first = write(tmp_path / "1", Vote("x", "me", "a"), undo_of("y", "me"), undo_of("z", "me"))
+    second = write(tmp_path / "2", "?", Vote("x", "me", "b"), Vote("y", "you", "a"))
+    third = write(tmp_path / "3", "!", Vote("z", "me", "tie"))
+    reading = read_votes([first, second, third])
+    kept = {(vote.ballot, vote.annotator): vote.choice for vote in reading.votes}
+    assert kept == {("x", "me"): "b", ("y", "you"): "a", ("z", "me"): "tie"}
+    assert reading.undone == 1  # that of y; z was voted on again
+    assert [error.split(":")[0] for error in reading.errors] == [str(second), str(third)]
+
+
+def test_a_vote_cast_twice_replaces_one(tmp_path: Path) -> None:
+    paths = [write(tmp_path / str(number), Vote("x", "me", "a")) for number in range(3)]
+    for many in (1, 2, 3):
+        reading = read_votes(paths[:many])
+        assert (len(reading.votes), reading.replaced, reading.undone) == (1, many - 1, 0)
+    assert read_votes([]).votes == ()
+
+
+def test_a_line_is_readable_without_a_program() -> None:
+    line = Vote("题", "小明", "a").to_line()
+    assert "题" in line and "小明" in line
+    assert json.loads(line)["seconds"] is None  # not known, and NaN is no JSON
 
 
 def test_bad_lines_are_named_and_cost_no_other_vote(tmp_path: Path) -> None:

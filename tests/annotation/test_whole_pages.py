@@ -9,10 +9,11 @@ import pytest
 
 from tests.annotation.samples import answer, ballot, campaign
 from tests.reports.golden_files import check_golden
+from tests.reports.judged_logs import write_judged
 from urs_inspect._util import InputError
 from urs_inspect.annotation import _pages as pages
 from urs_inspect.annotation._campaign import Campaign, load_plan, page_language
-from urs_inspect.annotation._queue import VotingPlan
+from urs_inspect.annotation._queue import VOTING_KEY, VotingPlan
 from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingSession
 from urs_inspect.annotation._rating_queue import draw
 from urs_inspect.discrepancy._ballots import Ballot
@@ -197,8 +198,14 @@ def test_a_page_is_chinese_only_for_questions_that_all_are(languages: list[str],
     assert page_language(languages) == page
 
 
-def test_a_file_of_ballots_has_no_plan(tmp_path: Path) -> None:
+PLAN = VotingPlan("adaptive", budget=2)
+
+
+def test_a_plan_of_votes_is_in_a_log_that_has_one(tmp_path: Path) -> None:
     assert load_plan(tmp_path / "ballots.jsonl") is None
+    for metadata, plan in ((None, None), ({VOTING_KEY: PLAN.to_dict()}, PLAN)):
+        log = write_judged(tmp_path / "log.eval", metadata=metadata)
+        assert load_plan(Path(log)) == plan
 
 
 def test_a_rubric_without_the_language_of_the_page_is_shown_in_its_own(tmp_path: Path) -> None:

@@ -359,6 +359,7 @@ def test_near_a_target() -> None:
         (ABC, {"items": {}}, "no pair of models to compare"),
         (("a",), {}, "models to compare: a; allowed: two or more different names"),
         (("a", "a"), {}, "models to compare: a, a; allowed: two or more different names"),
+        (("a", "b", "a"), {}, "models to compare: a, b, a; allowed: two or more different names"),
     ],
 )
 def test_bad_arguments(players: tuple[str, ...], change: dict[str, Any], message: str) -> None:

@@ -80,6 +80,12 @@ def test_a_ballot_that_would_turn_votes_round_is_refused(
         Ballot.from_dict({"instruction_id": "i", "model_a": "a", "model_b": "b", "response_a": "r"})
 
 
+@pytest.mark.parametrize(("values", "kind"), [([], "list"), ("a", "str"), (None, "NoneType")])
+def test_what_is_no_object_is_no_ballot(values: object, kind: str) -> None:
+    with pytest.raises(InputError, match=rf"^line 9: .*JSON object.*{kind}$"):
+        Ballot.from_dict(values, "line 9")
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

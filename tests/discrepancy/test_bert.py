@@ -1,9 +1,13 @@
 """Tests of `urs_inspect.discrepancy._bert`."""
 
+import itertools
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -124,6 +128,20 @@ def test_long_texts_are_cut_and_shorter_limits_are_kept(folder: Path) -> None:
     assert len(BertEncoder(folder, "small").token_vectors(["red " * 50])[0]) == 2
 
 
+def test_texts_keep_their_order_and_the_folder_may_lie_at_home(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder.parent))
+    encoder = load_similarity(f"bert/~/{folder.name}")
+    assert isinstance(encoder, VectorSimilarity)
+    texts = ["red car", "blue", "car blue red", "blue"]
+    alone = [encoder.encode([text])[0] for text in texts]
+    assert np.allclose(encoder.encode(texts), alone, atol=1e-6)
+    assert np.allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-6)
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        assert not np.allclose(alone[one], alone[other], atol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
@@ -133,6 +151,7 @@ def test_long_texts_are_cut_and_shorter_limits_are_kept(folder: Path) -> None:
             "roberta with gelu.*bert",
         ),
         ("config.json", "[]", r"config\.json.*JSON object"),
+        ("config.json", "{", r"cannot read .*config\.json"),
         ("model.safetensors", "broken", "cannot read"),
     ],
 )
@@ -202,6 +221,93 @@ def test_definition_symmetry_and_bounds(
 def test_no_token_is_no_similarity_and_opposites_are_none() -> None:
     assert np.isnan(BertScore(Letters()).compare(["", "a"], ["a", ""])).all()
     assert bert_score_f1(np.array([[1, 0]], np.float32), np.array([[-1, 0]], np.float32)) == 0.0
+
+
+def test_bert_score_of_a_folder_is_that_of_its_tokens(folder: Path) -> None:
+    score = load_similarity(f"bert_score/bert/{folder}")
+    assert isinstance(score, BertScore)
+    assert score.name == f"bert_score/bert/{folder}"
+    one, other = BertEncoder(folder, "small").token_vectors(["red car", "blue"])
+    expected = [bert_score_f1(one, other), 1.0]
+    assert score.compare(["red car", "blue"], ["blue", "blue"]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_every_pair_has_its_own_number_in_any_order() -> None:
+    first = ["c", "ab", "a", "", "cab", "a", "b"]
+    second = ["b", "c", "a", "a", "b", "cb", "c"]
+    alone = [
+        BertScore(Letters()).compare([one], [other])
+        for one, other in zip(first, second, strict=True)
+    ]
+    assert [round(float(value), 4) for [value] in alone[:3]] == [0.8, 0.7467, 1.0]
+    found = BertScore(Letters()).compare(first, second)
+    assert found == pytest.approx(np.concatenate(alone), nan_ok=True)
+    backwards = BertScore(Letters()).compare(second[::-1], first[::-1])
+    assert backwards == pytest.approx(found[::-1], nan_ok=True)
+
+
+class Tensor(np.ndarray[Any, Any]):
+    """An array with the methods of torch that are used."""
+
+    def bool(self) -> Any:
+        return self.astype(np.bool_)
+
+    def float(self) -> Any:
+        return self.astype(np.float32)
+
+    def numpy(self) -> Any:
+        return np.asarray(self)
+
+
+class Library:
+    """Stands for transformers: a token is a letter, between two special ones and before padding."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.loaded: list[tuple[str, bool]] = []
+
+    def from_pretrained(self, name: str, *, trust_remote_code: bool) -> "Library":
+        if name == "gone":
+            raise OSError("no\n such  model")
+        self.loaded.append((name, trust_remote_code))
+        return self
+
+    def eval(self) -> "Library":
+        return self
+
+    def __call__(self, texts: Any = None, **given: Any) -> Any:
+        if texts is None:
+            vectors = np.array([(9, 9), *AXES.values()])[given["input_ids"]]
+            return SimpleNamespace(hidden_states=(None, (3 * vectors).view(Tensor)))
+        assert given["padding"] and given["truncation"]
+        self.batches.append(len(texts))
+        longest = max(map(len, texts)) + 2
+        rows = [[0, *("abc".index(letter) + 1 for letter in text), 0] for text in texts]
+        padding = [[1] * len(row) + [0] * (longest - len(row)) for row in rows]
+        ids = np.array([row + [1] * (longest - len(row)) for row in rows])
+        special = np.where(ids == 0, 1, 0)
+        marks = {"attention_mask": np.array(padding), "special_tokens_mask": special}
+        return {"input_ids": ids, **{name: mark.view(Tensor) for name, mark in marks.items()}}
+
+
+def test_a_model_of_transformers_gives_the_vectors_of_words_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    library = Library()
+    auto = SimpleNamespace(AutoTokenizer=library, AutoModel=library)
+    monkeypatch.setitem(sys.modules, "transformers", auto)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(inference_mode=nullcontext))
+    score = load_similarity("bert_score/own/model")
+    assert isinstance(score, BertScore) and score.name == "bert_score/own/model"
+    texts = [
+        "".join(letters) for size in (1, 2, 3) for letters in itertools.product("abc", repeat=size)
+    ]
+    found = score.compare(texts, texts[::-1])
+    assert found == pytest.approx(BertScore(Letters()).compare(texts, texts[::-1]), abs=1e-6)
+    assert sum(library.batches) == len(texts) == 39 and max(library.batches) < 39
+    assert library.loaded == [("own/model", False)] * 2  # no code of the model runs
+    with pytest.raises(InputError, match="bert_score/gone' cannot be loaded: no such model"):
+        load_similarity("bert_score/gone")
 
 
 def test_every_text_is_encoded_once() -> None:

@@ -81,6 +81,14 @@ def test_it_is_a_cosine_of_unit_vectors(one: str, other: str) -> None:
     assert similarity(one, one) == pytest.approx(1.0, abs=1e-5)
 
 
+def test_where_all_parts_of_a_text_cancel_one_still_counts() -> None:
+    """In 16 buckets the six n-grams of "ai" cancel each other, and those of "at" do not."""
+    found = LexicalSimilarity(16).encode(["ai", "at", "ai"])
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1.0)
+    assert [np.count_nonzero(row) for row in found] == [1, 6, 1]
+    assert float(found[0] @ found[2]) == pytest.approx(1.0)
+
+
 def test_every_machine_has_the_same_vectors() -> None:
     [found] = LexicalSimilarity(64).encode(["Grüße, 世界 😀"])
     assert np.round(found[:16] * 100).tolist() == [
@@ -101,6 +109,32 @@ def test_every_machine_has_the_same_vectors() -> None:
         -19,
         0,
     ]
+
+
+@pytest.mark.parametrize(("argument", "model"), [("", "all-MiniLM-L6-v2"), ("/own", "own")])
+def test_sentence_transformers_runs_no_code_of_a_model(
+    argument: str, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[object, ...]] = []
+
+    class Library:
+        """Stands for the package, and for the model that it loads."""
+
+        @classmethod
+        def SentenceTransformer(cls, name: str, *, trust_remote_code: bool) -> "Library":  # noqa: N802 - their name
+            calls.append((name.rpartition("/")[2], trust_remote_code))
+            return cls()
+
+        def encode(self, texts: list[str], **options: object) -> list[list[int]]:
+            calls.append((texts, options["show_progress_bar"]))
+            return [[3, 4], [0, 0]]
+
+    monkeypatch.setitem(sys.modules, "sentence_transformers", Library)
+    made = load_similarity(f"sentence_transformers{argument}")
+    assert isinstance(made, VectorSimilarity)
+    assert made.name.startswith("sentence_transformers/") and made.name.endswith(model)
+    assert np.allclose(made.encode(["a", "b"]), [[0.6, 0.8], [0.0, 0.0]])
+    assert calls == [(model, False), (["a", "b"], False)]
 
 
 @pytest.fixture

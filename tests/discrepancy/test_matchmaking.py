@@ -218,6 +218,11 @@ def drawn(
     return random_order(instructions, pair, np.arange(100) < count, seed)
 
 
+def test_a_method_that_there_is_not_is_refused() -> None:
+    with pytest.raises(InputError, match=r"method 'best'; allowed: .*mad.*random"):
+        Rules(method="best")  # type: ignore[arg-type]
+
+
 def test_a_random_order_is_repeatable_and_depends_on_seed_pair_and_instructions_only() -> None:
     found = drawn(PAIR, 1)
     assert sorted(found) == [item.id for item in MANY.instructions] != list(found)

@@ -64,6 +64,18 @@ def test_missing_empty_and_equal_answers_cannot_be_compared_and_a_pool_that_is_t
     )
 
 
+def test_where_only_a_filter_leaves_little_out_no_other_reason_is_given() -> None:
+    whole = pool(a=dict.fromkeys("wxyz", "one"), b=dict.fromkeys("wxyz", "uno"))
+    masks = usable_masks(whole, [("a", "b")])
+    masks["a", "b"] &= np.array([False, True, False, True])
+    assert short_pairs(whole, 3, masks) == "a and b: 2"
+    assert short_pairs(whole, 2, masks) == ""
+    check_pool(whole, 2, masks)
+    with pytest.raises(InputError) as caught:
+        check_pool(whole, 3, masks, "Take more.")
+    assert tells(str(caught.value), "k=3 ... 'mine' of 4 ... a and b: 2. Take more.")
+
+
 def test_two_empty_answers_are_not_said_to_be_equal() -> None:
     empty = pool(a={"w": "one", "x": " "}, b={"w": "uno", "x": "\n"})
     said = short_pairs(empty, 2, usable_masks(empty, [("a", "b")]))
@@ -157,6 +169,7 @@ def test_what_is_written_is_read_back(tmp_path: Path):
     ]  # fmt: skip
     assert json.loads(path.read_text(encoding="utf-8").splitlines()[1]) == LAST_LINE
     assert [entry.name for entry in tmp_path.iterdir()] == ["pool.jsonl"]
+    assert path.stat().st_mode & 0o777 == 0o644  # others may read it
 
 
 def test_plain_rows_will_do(tmp_path: Path):

@@ -100,6 +100,21 @@ def test_it_is_what_the_loop_selects_among_ties_and_duplicates(data: st.DataObje
         assert len({item.id for item in found.selected[pair]}) == k
 
 
+def test_models_that_are_not_asked_for_do_not_matter() -> None:
+    responses, instructions = pool(3, 20, 8, 1)
+    one, other, third = sorted(responses)
+    wanted = [(one, other)]
+    expected = select(responses, instructions, names(20), k=4).selected[one, other]
+    for odd in (np.zeros((3, 2), np.float32), np.zeros(4, np.int64), np.full((20, 8), np.nan)):
+        given: dict[str, Any] = {**responses, third: odd}
+        selector = Selector.from_vectors(given, instructions, names(20), pairs=wanted)
+        chosen: list[str] = []
+        for item in expected:
+            found = selector.next((one, other), chosen)
+            assert found is not None and found.id == item.id
+            chosen.append(found.id)
+
+
 def test_thousands_of_copies_tie_by_id() -> None:
     size = 1500
     responses = {

@@ -213,6 +213,9 @@ def test_answers_must_be_as_many_as_instructions() -> None:
     for answers, count in (({"m": ["a"] * 3, "n": ["a"] * 4}, "3"), ({"n": ["a"] * 4}, "no")):
         with pytest.raises(InputError, match=f"'m' has {count} answers; needed are 4"):
             anyio.run(compare_answers, Shared(), answers, ALL)
+    with pytest.raises(InputError, match="'m' has no answers; needed are 4"):  # of any mask
+        some = {pair: mask & (np.arange(len(mask)) > 1) for pair, mask in ALL.items()}
+        anyio.run(compare_answers, Shared(), {}, some)
     with pytest.raises(InputError, match=r"'shared'.*\(4,\).*3 pairs"):
         anyio.run(compare_answers, Shared(extra=1), ANSWERS, ALL)
 

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.telling import tells
+from urs_inspect._util import InputError
 from urs_inspect.discrepancy._vectors import (
+    InstructionVectors,
     Singles,
+    check_shapes,
     cosine_error,
     give_back,
     in_blocks,
@@ -58,6 +62,49 @@ def test_the_rounding_of_cosines_stays_below_its_bound(width: int) -> None:
 
 def test_unit_vectors_have_length_one_and_zero_stays_zero() -> None:
     assert np.allclose(unit(np.array([[3, 4], [0, 0]], np.float32)), np.array([[0.6, 0.8], [0, 0]]))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"b": np.zeros((3, 2), np.float32)}, "'b' ... (3, 2) ... 'a' ... (4, 2)"),
+        ({"b": np.zeros((4, 3), np.float32)}, "'b' ... (4, 3) ... 'a' ... (4, 2)"),
+        ({"b": np.zeros((4, 0), np.float32)}, "'b' ... (4, 0) ... (instructions, width)"),
+        ({"a": np.zeros(4, np.float32)}, "'a' ... (4,) ... (instructions, width)"),
+        ({"b": np.zeros((4, 2), np.int64)}, "'b' ... int64 ... float16, float32, float64"),
+        ({"c": np.zeros((4, 2), np.float32)}, ""),  # of a model that is not asked for
+        ({"c": np.zeros((1, 1), np.int8)}, ""),
+    ],
+)
+def test_vectors_that_do_not_go_together_are_named(changed: dict[str, Any], said: str) -> None:
+    given = {"a": np.zeros((4, 2), np.float32), "b": np.zeros((4, 2), np.float16), **changed}
+    if not said:
+        assert check_shapes(given, ["a", "b"]) == (4, 2)
+        return
+    with pytest.raises(InputError) as caught:
+        check_shapes(given, ["a", "b"])
+    assert tells(caught.value, said)
+
+
+def test_models_without_vectors_are_named_beside_those_with_some() -> None:
+    given = {name: np.zeros((4, 2), np.float32) for name in ("d", "a")}
+    with pytest.raises(InputError) as caught:
+        check_shapes(given, ["a", "b", "c"])
+    assert tells(caught.value, "no vectors for b, c; ... some for a, d")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (np.zeros(3, np.float32), "(3,) and type float32"),
+        (np.zeros((3, 0), np.float32), "(3, 0) and type float32"),
+        (np.zeros((3, 2), np.int32), "(3, 2) and type int32"),
+    ],
+)
+def test_vectors_of_instructions_are_rows_of_numbers(rows: Any, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        InstructionVectors(rows)
+    assert tells(caught.value, f"instructions ... {said} ... float16, float32 or float64")
 
 
 def test_giving_back_pages_keeps_the_content(tmp_path: Path) -> None:

@@ -108,6 +108,10 @@ def test_columns_constants_and_questions_by_id(run: Run, tmp_path: Path) -> None
     ("row", "told"),
     [
         (answer("lab/a", 0, output="another"), "row 7 ... output ... second answer ... same model"),
+        (
+            answer("lab/a", 0, output="lab/a 0 "),
+            "row 7 ... output ... second answer ... same model",
+        ),
         (answer("lab/a", 9, output=True), "row 7 ... output ... must be text ... true"),
         (answer("lab/a", 9, instruction=" "), "row 7 ... instruction ... empty ... question"),
         (answer("", 9), "row 7 ... generator ... empty ... model"),
@@ -364,6 +368,13 @@ def test_mappings_are_checked(refused: Said, tmp_path: Path) -> None:
     assert tells(refused(*given, "--file-name", "("), "regular expression")
     assert tells(refused(*given, "--file-name", "(?P<judge>x)y"), "v.jsonl")
     assert tells(refused(*given, "--columns", "{judges: [one, two]}"), "judges ... pairs ... --set")
+    assert tells(refused(*given, "--columns", "{judges: one}"), "judges ... list ... one")
+    (tmp_path / "list.yaml").write_text("- question\n", encoding="utf-8")
+    assert tells(refused(*given, "--columns", tmp_path / "list.yaml"), "mapping ... list.yaml")
+    assert tells(refused(*given, "--columns", "{question: [a, b]}"), "question ... a column ... [")
+    empty = write_rows(tmp_path / "empty.jsonl")
+    assert tells(refused("import", "verdicts", empty, *given[3:]), "empty.jsonl ... no rows")
+    assert not (tmp_path / "out").exists()
 
 
 def test_rows_without_a_judge_are_refused(refused: Said, tmp_path: Path) -> None:

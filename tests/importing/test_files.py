@@ -86,6 +86,17 @@ def test_what_is_no_score_is_refused(tmp_path: Path, written: Any) -> None:
     assert written in refused.value.message
 
 
+@pytest.mark.parametrize("written", ["", "  ", None, "nan", "NaN"])
+def test_what_stands_for_no_score_is_none(tmp_path: Path, written: Any) -> None:
+    row = {"question": "Ask", "model": "m", "judge": "j"}
+    rows = [{**row, "score": written}, {**row, "score": 3}]
+    scores: dict[Any, Any] = {}
+    notes: list[str] = []
+    read = read_scores_file(file_of(tmp_path, *rows), [], None, NOTHING, scores, notes)
+    assert [value for _, value in scores.values()] == [3.0]
+    assert len(read) == len(notes) == 1
+
+
 def test_scores_of_a_column_of_each_judge_and_of_people(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"question": "One", "model": "m", "x": 3, "y": "", "who": 1},
@@ -179,12 +190,23 @@ def test_what_was_shown_first(tmp_path: Path, written: Any, first: str) -> None:
 def test_labels_reasons_and_blank_verdicts(tmp_path: Path) -> None:
     read = verdict_of(tmp_path, "", label="b", reason="Because.")
     assert (read.verdict, read.label, read.reason, read.judge) == (None, "b", "Because.", "j")
+    for blank in ("", "  ", "\n", None):
+        read = verdict_of(tmp_path, blank, label=blank, first=blank)
+        assert (read.verdict, read.label, read.first) == (None, None, "a")
     turned = verdict_of(tmp_path, "tie", "y", "x", label="a")
     assert (turned.verdict, turned.label) == ("tie", "b")
     row = {"question": "Ask", "model_a": "x", "model_b": "y", "judge": "j", "winner": 3}
     for meaning, verdict in (("tie", "tie"), (None, None), ("a", "a")):
         [one] = read_pairs_file(file_of(tmp_path, row), {"3": meaning}, {})  # type: ignore[dict-item]
         assert one.verdict == verdict
+
+
+def test_meanings_of_ones_own_come_before_the_usual_ones(tmp_path: Path) -> None:
+    row = {"question": "Ask", "model_a": "x", "model_b": "y", "judge": "j"}
+    meanings: dict[str, Any] = {"a": "b", "x": "tie", "win": None}
+    for written, verdict in {"a": "b", "x": "tie", "Win": None, "b": "b", "y": "b"}.items():
+        [read] = read_pairs_file(file_of(tmp_path, {**row, "winner": written}), meanings, {})
+        assert read.verdict == verdict, written
 
 
 def test_verdicts_on_a_pair_are_together_whatever_the_order(tmp_path: Path) -> None:
@@ -240,6 +262,15 @@ def test_ids_of_files_count_where_they_name_questions(
         assert len(set(ids.values())) == len({question.strip() for question, _ in pairs})
     has_names = any(name for _, name in pairs)
     assert bool(notes) == (has_names and not own)
+
+
+def test_an_answer_is_imported_to_the_last_blank() -> None:
+    text = " \tdef f():\n\treturn 1\n\n"
+    answers = [ImportedAnswer(f" {number}?\n", "", "m", text) for number in range(2)]
+    samples = samples_by_model(answers, {"0?": "x", "1?": "y"})["m"]
+    assert [sample.output.completion for sample in samples.values()] == [text] * 2
+    assert [sample.input for sample in samples.values()] == [" 0?\n", " 1?\n"]
+    assert [sample.messages[-1].text for sample in samples.values()] == [text] * 2
 
 
 def test_the_first_answer_to_a_question_counts_in_a_log() -> None:

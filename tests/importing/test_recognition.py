@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cli.conftest import Run, Said
 from tests.reports.json_files import write_rows
@@ -155,3 +156,12 @@ def test_ratings_by_named_people_are_no_answers_to_import(run: Run, tmp_path: Pa
     row = {"question": "Ask", "response": "So.", "human_score": 2, "annotator": "x", "model": "m"}
     result = run("check", write_rows(tmp_path / "own.json", row))
     assert tells(result.output, "ratings, error ... judge_rating ... rating: human_score")
+
+
+def test_a_command_can_be_pasted_whatever_names_are_in_it(run: Run, tmp_path: Path) -> None:
+    row = {"question": "Ask", "model": "m", "the 'GPT-4'": 1, "a $b GPT-4": 2}
+    file = write_rows(tmp_path / "it's here.json", row, {**row, "model": "n"})
+    _, command = printed(run, file)
+    assert command[:2] == ["import", "verdicts"] and str(file) in command
+    columns = yaml.safe_load(command[command.index("--columns") + 1])
+    assert columns == {"judges": ["the 'GPT-4'", "a $b GPT-4"]}

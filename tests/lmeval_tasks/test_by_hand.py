@@ -1,5 +1,6 @@
 """Numbers, sentences and settings of the tasks of lm-eval, worked out by hand and without a run."""
 
+import asyncio
 import json
 import logging
 import math
@@ -28,6 +29,8 @@ from urs_inspect.lmeval_tasks._judging import (
     _query,
     call_failed,
     judge_answers,
+    run_async,
+    try_judge,
 )
 from urs_inspect.lmeval_tasks._md_eval_task import (
     MdEvalChoiceTask,
@@ -417,6 +420,9 @@ def test_usual_settings() -> None:
         ({"judge_base_url": "https://h:1/v1"}, None),
         ({"judge_base_url": "ftp://h"}, "judge_base_url"),
         ({"judge_base_url": "http://"}, "judge_base_url"),
+        ({"judge_base_url": "http://["}, "judge_base_url ... address"),
+        ({"judge_base_url": "http://[::1]:8000/v1"}, None),
+        ({"judge_base_url": "http://h/?key=1"}, "judge_base_url ... query"),
         ({"judge_base_url": "http://h/#x"}, "judge_base_url ... password"),
         ({"judge_base_url": "http://u@h"}, "judge_base_url ... password"),
         ({"judge_cache": " OFF "}, "judge_cache"),
@@ -736,6 +742,47 @@ def test_what_cannot_be_judged_is_of_another_task(
     assert "What is missing." in str(caught.value)
 
 
+def test_a_saved_answer_is_kept_to_the_last_blank(tmp_path: Path) -> None:
+    text = "\n  An answer,\tindented. \n"
+    file = file_of(tmp_path, line(resps=[[text]]), line(resps=[[" "]]), line(resps=[[""]]))
+    assert [one.response for one in read_saved(file)] == [text, " ", ""]
+    [of_another_task] = read_saved(file_of(tmp_path, other(resps=[[text]])), OTHERS)
+    assert of_another_task.response == text
+
+
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [
+        ({"resps": []}, "not a sample as lm-eval saves it"),
+        ({"resps": [[]]}, "not a sample as lm-eval saves it"),
+        ({"resps": None}, "not a sample as lm-eval saves it"),
+        ({"doc": None}, "not a sample as lm-eval saves it"),
+        ({"doc": [1]}, "not a sample as lm-eval saves it"),
+        ({"arguments": {}}, "arguments.gen_args_0.arg_0"),
+        ({"arguments": {"gen_args_0": {"arg_1": {}}}}, "arguments.gen_args_0.arg_0"),
+        ({"arguments": {"gen_args_0": {"arg_0": [], "arg_1": {}}}}, "arguments.gen_args_0.arg_0"),
+        ({"arguments": None}, "arguments.gen_args_0.arg_0"),
+    ],
+)
+def test_a_line_that_is_no_sample_is_named(
+    tmp_path: Path, broken: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read_saved(file_of(tmp_path, other(), other(**broken)), OTHERS)
+    assert tells(str(caught.value), f"samples_x_2026.jsonl, line 2: ... {told}")
+    assert not isinstance(caught.value, OtherTaskError)
+
+
+def test_the_first_line_that_is_no_json_is_named(tmp_path: Path) -> None:
+    file = file_of(tmp_path, line())
+    file.write_text(file.read_text("utf-8") + "{\n]\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_saved(file)
+    assert tells(str(caught.value), "line 2 ... lm-eval") and "line 3" not in str(caught.value)
+    with pytest.raises(InputError, match="no samples"):
+        read_saved(file_of(tmp_path))
+
+
 def test_a_sample_of_urs_must_hold_texts(tmp_path: Path) -> None:
     for wrong in ({"doc": {**CASE, "intent": 3}}, {"resps": [[3]]}):
         with pytest.raises(InputError) as caught:
@@ -804,6 +851,66 @@ def test_a_judged_sample_loses_its_old_scores_and_keeps_all_else(tmp_path: Path)
     assert written["more"] == "kept" and written["doc"]["judgement"]["scores"] == {"final": 7}
     assert {key: written["doc"][key] for key in CASE} == CASE
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+def test_saved_samples_are_readable_without_a_program(tmp_path: Path) -> None:
+    saved = [Saved(line(more="核心"), "好", None, CASE)]
+    write_saved(tmp_path / "out.jsonl", saved, [GOOD], [{}])
+    assert "核心" in (tmp_path / "out.jsonl").read_text("utf-8")
+
+
+def test_where_samples_cannot_be_written_the_old_file_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out.jsonl"
+    target.write_text("old", encoding="utf-8")
+
+    def half(path: Path, text: str, encoding: str) -> None:
+        path.write_bytes(text.encode(encoding)[:9])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OSError, match="No space left"):
+        write_saved(target, [Saved(line(), "An answer.", None, CASE)], [GOOD], [{}])
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+    assert target.read_text("utf-8") == "old"
+
+
+def test_an_intent_for_samples_that_have_their_own_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.lmeval_tasks.runs import call
+
+    file = file_of(tmp_path, line())
+    given = ("rejudge", str(file), "--judge-model", "j", "--language", "en", "--intent", "leisure")
+    assert call(monkeypatch, *given) == 1
+    assert "--intent: all samples are of urs" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_files_behind_one_where_the_judge_gave_up_are_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.lmeval_tasks.runs import call
+
+    judge = Judging(Reply("", "unknown", "down"))
+    monkeypatch.setattr("urs_inspect.lmeval_tasks._judging.open_endpoint", judge.open)
+    files = []
+    for name in "abc":
+        (tmp_path / name).mkdir()
+        files.append(file_of(tmp_path / name, *[line()] * 3))
+    told: dict[str, Any] = {"judge_give_up": 2, "judge_concurrency": 1, "judge_cache": False}
+    told |= {"judge_base_url": "http://h/v1", "judge_preflight": False}
+    given = ("--judge-model", "j", "--metadata", json.dumps(told))
+    out = tmp_path / "new" / "er"
+    for number, path in enumerate(files):
+        path.rename(path.with_name(f"samples_{number}_2026.jsonl"))
+    names = [str(next(path.parent.iterdir())) for path in files]
+    assert call(monkeypatch, "rejudge", *names, *given, "-o", str(out)) == 0
+    assert judge.calls == 2
+    assert tells(capsys.readouterr().err, f"Not begun: {names[1]}, {names[2]}")
+    assert {path.suffix for path in out.iterdir()} == {".json", ".jsonl"}
+    assert {path.stem.rpartition("_samples_")[2] for path in out.iterdir()} == {"0_2026"}
 
 
 def test_means_are_over_the_answers_that_have_a_metric() -> None:
@@ -1006,6 +1113,92 @@ def test_the_first_process_finds_out_whether_there_is_a_judge(
     task._metric_fn_list = names
     task.build_all_requests(rank=rank)
     assert seen == [*(["judge"] if asked else []), f"rank {rank}"]
+
+
+def test_where_answers_are_only_generated_the_metrics_are_those_of_lm_eval() -> None:
+    task = UrsTask.__new__(UrsTask)
+    task._settings = read_settings({"judge_model": "j"})
+    task._padded = {}
+    task._aggregation_list = {"bypass": len}
+    task._higher_is_better = {"bypass": None}
+    for names, only in ((["bypass"], True), (["exact_match"], False)):
+        task._metric_fn_list = names
+        assert task.predict_only is only
+        assert (task.aggregation() == {"bypass": len}) is only
+        assert (task.higher_is_better() == {"bypass": None}) is only
+    assert task.higher_is_better()["urs_final"] is True
+
+
+def test_answers_that_could_not_be_judged_at_all_are_kept(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> list[Record]:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr("urs_inspect.lmeval_tasks._urs_task.judge_answers", broken)
+    task = UrsTask.__new__(UrsTask)
+    task._settings = read_settings({"judge_model": "some/judge"})
+    made = task._judged(answers_to(2), print)
+    assert [one.response for one in made] == ["So 0.", "So 1."]
+    for one in made:
+        assert (one.scores, one.judge, one.call_failed) == (None, "some/judge", True)
+        assert one.why == "RuntimeError: out of order"
+    assert "could not be judged" in caplog.text and "out of order" in caplog.text
+    caplog.clear()
+    task._report_failures(made)
+    [said] = caplog.records
+    assert said.levelno == logging.ERROR
+    assert tells(said.message, "2 of 2 answers ... out of order ... rejudge --failed-only")
+    caplog.clear()
+    task._report_failures([record({"final": 7}, reply_counts={"j": {"replies": 9, "unkeyed": 9}})])
+    [said] = caplog.records
+    assert said.levelno == logging.WARNING and tells(said.message, "j ... key ... 9 of 9")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [(Reply("OK", "stop"), ""), (DOWN, "down"), (ValueError("no JSON"), "JSON")],
+)
+def test_a_trial_tells_why_it_failed(
+    outcome: Reply | ValueError, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Answering(Judging):
+        async def send(self, messages: Sequence[Message]) -> Reply:
+            if isinstance(outcome, ValueError):
+                raise outcome
+            return await super().send(messages)
+
+    judge = Answering(*[outcome] if isinstance(outcome, Reply) else [])
+    monkeypatch.setattr("urs_inspect.lmeval_tasks._judging.open_endpoint", judge.open)
+    said = try_judge(read_settings({"judge_model": "j"}))
+    assert (told in said) if told else (said == "")
+
+
+def test_judging_works_where_a_loop_is_running_already() -> None:
+    async def double(number: int) -> int:
+        return 2 * number
+
+    async def fails() -> None:
+        raise ValueError("inside")
+
+    async def notebook() -> int:
+        with pytest.raises(ValueError, match="inside"):
+            run_async(fails())
+        return run_async(double(3))
+
+    assert asyncio.run(notebook()) == run_async(double(3)) == 6
+
+
+def test_users_of_questions_are_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    row = {"question": "Why?", "user_intent": "Leisure", "language": "en", "reference_ans": "So."}
+    for users, warned in ((["u", "v"], True), (["", ""], False)):
+        caplog.clear()
+        file = tmp_path / f"{warned}.jsonl"
+        rows = [{**row, "id": str(n), "user": user} for n, user in enumerate(users)]
+        file.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+        found = load_cases(urs_dataset=str(file))["test"]
+        assert {one["intent_group"] for one in found} == {"Leisure"}
+        assert ("users" in caplog.text) is warned
 
 
 @pytest.mark.parametrize("asks", [True, False])

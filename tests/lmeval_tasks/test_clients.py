@@ -249,7 +249,7 @@ def test_only_failures_in_a_row_count() -> None:
 
 
 def test_replies_are_kept_as_they_are_but_errors_are_none(tmp_path: Path) -> None:
-    file = tmp_path / "deep" / "replies.sqlite3"
+    file = tmp_path / "deep" / "er" / "replies.sqlite3"
     cache = ReplyCache(file)
     cache.put("a", Reply("", "stop", "error"))
     assert cache.get("a") is None

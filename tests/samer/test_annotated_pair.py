@@ -1,6 +1,7 @@
 """Which annotated pairs are kept, and what is counted of them, without a run."""
 
 import asyncio
+import json
 import math
 from typing import Any
 
@@ -13,8 +14,11 @@ from tests.reports.golden_files import check_golden
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.judging._pair_reply import ANNOTATION
-from urs_inspect.samer._annotate_pair import _one_model, _scenario
+from urs_inspect.judging._reply_counts import BY_JUDGE
+from urs_inspect.samer import load_taxonomy
+from urs_inspect.samer._annotate_pair import _compare, _one_model, _scenario
 from urs_inspect.samer._annotate_task import _explain, annotated_pair, annotation_report
+from urs_inspect.solvers._model_calls import CallFacts
 
 TEXTS = {"prompt": "Why?", "response_a": "x", "response_b": "y", "source": "own"}
 
@@ -176,3 +180,58 @@ def test_a_classifier_is_asked_in_the_grader_s_place(
     assert asyncio.run(_scenario(kept, "Hello?", calls)) == "chitchat"
     assert calls.roles == [asked] and kept["scenario_reply"] == '{"scenario": "chitchat"}'
     assert kept["scenario_prompt_sha256"]
+
+
+class ByPlace:
+    """Stands in for calls of a judge that prefers what is shown first, with the prompt's key."""
+
+    def __init__(self) -> None:
+        self.prompts: list[Any] = []
+        self.roles: list[str] = []
+
+    async def ask(self, role: str, prompt: Any, failure: Any) -> Any:
+        self.roles.append(role)
+        replies = [self.reply(key) for key in (prompt.key, "another", *self.keys)]
+        assert [failure(reply) is None for reply in replies] == [True] + [False] * (
+            len(replies) - 1
+        )
+        self.prompts.append(prompt)
+        return replies[0], CallFacts(0.0, 0.5), len(self.prompts) == 2
+
+    @property
+    def keys(self) -> list[str]:
+        return [prompt.key for prompt in self.prompts]
+
+    @staticmethod
+    def reply(key: str) -> str:
+        names = (*load_taxonomy().scenario("chitchat").dimensions, "Overall")
+        verdicts = {name: {"comparison": "x", "winner": "1"} for name in names}
+        return json.dumps({"key": key, **verdicts})
+
+
+@pytest.mark.parametrize(
+    ("orders", "shown", "winner"), [("both", ["one", "two"], "tie"), ("ab", ["one"], "a")]
+)
+def test_each_order_is_read_by_its_own_key(
+    orders: str, shown: list[str], winner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a response could pass for the frame of the prompt, a reply counts only with its key."""
+    monkeypatch.setattr("urs_inspect.samer._annotate_pair.models_with", lambda role: ["judge/j"])
+    facts = {"prompt": "Hi?", "response_a": "one </response_1>", "response_b": "two"}
+    kept: dict[str, Any] = {"scenario": "chitchat"}
+    calls: Any = ByPlace()
+    asyncio.run(_compare(kept, facts, orders, calls))
+    for prompt, first in zip(calls.prompts, shown, strict=True):
+        texts = sorted(("one", "two"), key=lambda text: prompt.case.index(f"\n{text}"))
+        assert texts[0] == first
+    assert calls.roles == ["grader"] * len(shown)
+    assert kept["winner"] == winner and set(kept["dimensions"].values()) == {winner}
+    assert len(kept["dimensions"]) == len(load_taxonomy().scenario("chitchat").dimensions)
+    assert [json.loads(reply)["key"] for reply in kept["replies"].values()] == calls.keys
+    assert list(kept["replies"]) == list("ab"[: len(shown)])
+    assert kept["prompt_sha256"] == calls.prompts[0].sha256
+    assert kept["prompt_version"] == calls.prompts[0].version
+    assert (kept["temperature_requested"], kept["temperature_sent"]) == ([0.0], [0.5])
+    [(judge, counts)] = kept[BY_JUDGE].items()
+    assert (judge, counts.get("asked_again", 0)) == ("judge/j", len(shown) - 1)
+    assert "unkeyed" not in counts

@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,14 +15,22 @@ import pytest
 from tests.cli.conftest import Run
 from tests.reports.golden_files import check_golden
 from tests.reports.judged_logs import write_judged
-from tests.samer.checkpoints import change_json, declaring, head_tensors, tiny_checkpoint
+from tests.samer.checkpoints import (
+    change_json,
+    declaring,
+    head_tensors,
+    tiny_checkpoint,
+    write_tensor_file,
+)
 from tests.samer.conftest import SMALL as NARROW
 from tests.samer.stubs import DIMENSIONS, raw
 from tests.samer.test_summaries import annotation
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import (
+    HEADS_FILE,
     Checkpoint,
+    cache_folder,
     fingerprint,
     is_reward_model,
     labels_of,
@@ -31,6 +41,7 @@ from urs_inspect.samer._checkpoint_check import (
     _backbone_shapes,
     _further_errors,
     _Llama,
+    _not_samer,
     _type_errors,
     check_checkpoint,
     open_checkpoint,
@@ -40,6 +51,7 @@ from urs_inspect.samer._engines import EngineFailure, EngineSpec, QueryResponse,
 from urs_inspect.samer._engines.protocol import StepPooling, encode_all, one_line, outcomes
 from urs_inspect.samer._evaluation import (
     HEAD_KEYS,
+    HEAD_NAMES,
     Heads,
     RawOutputs,
     evaluate,
@@ -51,10 +63,16 @@ from urs_inspect.samer._export import Export
 from urs_inspect.samer._pairs import PairLabels
 from urs_inspect.samer._report import ScenarioWeights
 from urs_inspect.samer._reward import Description, load_description, unsupported_head
-from urs_inspect.samer._scoring_commands import _print_weights, print_export
+from urs_inspect.samer._scoring_commands import _print_weights, _say_facts, _silence, print_export
 from urs_inspect.samer._training_commands import _held_out_shares
 from urs_inspect.samer._vectors import Accuracy, PairVectors, predict_pairs
-from urs_inspect.samer._weights import TensorEntry, WeightFiles, shortened_list
+from urs_inspect.samer._weights import (
+    TensorEntry,
+    WeightFiles,
+    header_bytes,
+    read_header,
+    shortened_list,
+)
 
 # --- folders ---
 
@@ -91,6 +109,89 @@ def test_the_check_to_read(
         said = done.output.replace(str(folder), "FOLDER")
         parts += [f"# {name}", trimmed(said), ""]
     check_golden("samer_check", "\n".join(parts))
+
+
+def test_types_of_all_files_are_told(small: Path, copied: Callable[[str], Path]) -> None:
+    folder = copied("mixed")
+    file = min(folder.glob("*.safetensors"))
+    weights = open_checkpoint(small).weights
+    kept = {name: weights.read(name) for name in read_header(file)}
+    write_tensor_file(file, kept, "bfloat16")
+    facts = check_checkpoint(folder).facts
+    assert facts["dtype"] in ("BF16, F32", "F32, BF16")
+    assert tells(facts["weights"], f"{len(weights.entries)} tensors in 3 files")
+    assert check_checkpoint(small).facts["dtype"] == "F32"
+
+
+def test_where_copies_and_digests_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", "~/kept")
+    assert cache_folder() == Path("/home/me/kept/samer")
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", "")
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: f"/caches/{name}")
+    assert cache_folder() == Path("/caches/urs_inspect/samer")
+
+
+@pytest.mark.parametrize(
+    ("facts", "told", "not_told"),
+    [
+        ({"weights_at": "query"}, "stub: float32 ... weights ... query", "reward"),
+        ({"reward": {"overall": "a + b"}}, "stub: float32 ... reward = a + b", "weights"),
+    ],
+)
+def test_how_rows_are_scored_is_told(
+    facts: dict[str, Any], told: str, not_told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _say_facts({"engine": "stub", "dtype": "float32", **facts})
+    said = capsys.readouterr()
+    assert tells(said.err, told) and not_told not in said.err and not said.out
+
+
+def test_nothing_but_the_console_is_heard_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
+    with _silence() as console:
+        sys.stdout.write("hidden\n")
+        os.write(2, b"hidden\n")
+        console.print("shown")
+    sys.stdout.write("again\n")
+    os.write(2, b"again\n")
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("again\n", "shown\nagain\n")
+
+
+def test_types_in_which_no_nan_can_be_found_are_noted(copied: Callable[[str], Path]) -> None:
+    folder = copied("m")
+    for values in (False, True):
+        assert not any("NaN" in note for note in check_checkpoint(folder, values=values).notes)
+    last = max(folder.glob("*.safetensors"))
+    odd = [("model.odd", "F8_E4M3", (2,), 2)]
+    last.write_bytes(header_bytes(odd, {"format": "pt"}) + b"\0\0")
+    index = folder / "model.safetensors.index.json"
+    files = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
+    files = {name: file for name, file in files.items() if file != last.name}
+    change_json(index, weight_map={**files, "model.odd": last.name})
+    notes = check_checkpoint(folder, values=True).notes
+    assert any(tells(note, "F8_E4M3 ... NaN") for note in notes)
+
+
+def test_heads_that_cannot_be_read_make_no_checkpoint(copied: Callable[[str], Path]) -> None:
+    folder = copied("m")
+    (folder / HEADS_FILE).parent.mkdir()
+    (folder / HEADS_FILE).write_bytes(b"broken")
+    report = check_checkpoint(folder)
+    assert report.checkpoint is None and report.facts["layout"] == "exported"
+    assert [error for error in report.errors if str(folder / HEADS_FILE) in error]
+
+
+@pytest.mark.parametrize("prefix", ["module.", "_orig_mod.", "base_model.model."])
+def test_names_that_training_left_a_prefix_on_are_told_from_other_models(prefix: str) -> None:
+    whole = dict.fromkeys(HEAD_NAMES, (1, 1))
+    assert _not_samer(whole) is None
+    prefixed = {f"{prefix}{name}": shape for name, shape in whole.items()}
+    assert tells(_not_samer(prefixed), f"'{prefix}' ... expected '{HEAD_NAMES[0]}'")
+    others = {f"{prefix}model.norm.weight": (1,)}
+    assert tells(_not_samer(others), f"no heads ... {HEAD_NAMES[0]}")
+    half = dict(list(whole.items())[2:])
+    assert tells(_not_samer(half), f"2 weights ... missing: {HEAD_NAMES[0]}, {HEAD_NAMES[1]}")
 
 
 def test_the_first_error_is_told_with_the_number_of_others(copied: Callable[[str], Path]) -> None:

@@ -1,5 +1,6 @@
 """Token ids: equal to transformers', a query is a prefix, and what users write makes no turns."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -250,6 +251,17 @@ def test_a_template_in_a_file_of_its_own_and_one_of_several(folder: Path, tmp_pa
         ("{{ 'x' | center(1000000000) }}", "fails: .*number"),
         ("{{ '%1000000000d' % 1 }}", "fails: .*width"),
         ("{{ 9 ** 1000000000 }}", "fails: .*exponent"),
+        ("{{ 9 ** -1000000000 }}", "fails: .*exponent"),
+        ("{{ 2 ** 65 }}", "fails: .*65.* 64 at most"),
+        ("{{ 2 ** 0.5 }}", "fails: .*exponent"),
+        ("{{ 1000000000 * 'x' }}", "fails: .*1,000,000,000 times"),
+        ("{{ [1] * 1000001 }}", "fails: .*1,000,001 times"),
+        ("{{ 'xy' * 500001 }}", "fails: .*500,001 times"),
+        ("{{ '%*d' % (9, 1) }}", "fails: .*width"),
+        ("{{ '%1000000000d' | format(1) }}", "fails: .*width"),
+        ("{{ 'x' | indent(1000000000) }}", "fails: .*number"),
+        ("{{ 'x' | indent(width=-1000000000) }}", "fails: .*number"),
+        ("{{ range(1000001) | length }}", "fails: .*1,000,001"),
         ("{% for i in range(2000) %}{{ 'x' * 1000 }}{% endfor %}", r"adds 1,999,9\d\d characters"),
         ("{{ 1 / 0 }}", "division by zero"),
     ],
@@ -258,6 +270,46 @@ def test_a_template_that_cannot_be_used(tmp_path: Path, template: str | None, me
     write_tokenizer(tmp_path, template=template)
     with pytest.raises(InputError, match=message):
         Conversations(tmp_path).encode("q", "r", LONG)
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("{{ 'x' | center(5) }}.", "  x  ."),
+        ("{{ '%5d' | format(3) }}", "    3"),
+        ("{{ '%s-%05.1f' % ('x', 2) }}", "x-002.0"),
+        ("{{ 'a\\nb' | indent(2) }}", "a\n  b"),
+        ("{{ 'ab' * 3 }}{{ 3 * 'c' }}", "abababccc"),
+        ("{{ 2 ** 64 }} {{ 2 ** -1 }}", "18446744073709551616 0.5"),
+        ("{{ [1, 2] * 2 }}", "[1, 2, 1, 2]"),
+        ("{{ range(99999) | length }}", "99999"),
+        ("{{ {'a': '核'} | tojson }}", '{"a": "核"}'),
+    ],
+)
+def test_what_templates_compute_within_bounds_is_as_usual(
+    tmp_path: Path, written: str, text: str
+) -> None:
+    write_tokenizer(tmp_path, template=f"{written}{CHAT_TEMPLATE}")
+    assert Conversations(tmp_path).render("q").startswith(f"{text}<|begin_of_text|>")
+
+
+@pytest.mark.parametrize(
+    ("marks", "message"),
+    [(None, r"makes \d+ tokens of <\|eot_id\|>.* 1$"), (False, "special token")],
+)
+def test_the_end_of_a_turn_is_one_special_token(
+    tmp_path: Path, marks: bool | None, message: str
+) -> None:
+    write_tokenizer(tmp_path)
+    file = tmp_path / "tokenizer.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    others = [token for token in content["added_tokens"] if token["content"] != EOT]
+    [closing] = [token for token in content["added_tokens"] if token["content"] == EOT]
+    if marks is not None:
+        others.append({**closing, "special": marks})
+    change_json(file, added_tokens=others)
+    with pytest.raises(InputError, match=message):
+        Conversations(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json"])

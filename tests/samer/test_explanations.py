@@ -15,6 +15,7 @@ import pytest
 from inspect_ai.model import ModelName
 from inspect_ai.scorer import Score, Target
 from inspect_ai.solver import TaskState
+from inspect_ai.viewer import ViewerConfig
 
 from tests.reports.golden_files import check_golden
 from tests.samer.stubs import DIMENSIONS, Opening, StubEngine, raw
@@ -67,6 +68,28 @@ MANY = raw(
     dict.fromkeys(DIMENSIONS[:12], 1.0),
     {name: (place * 7) % 6 / 2 for place, name in enumerate(DIMENSIONS[:12])},
 )
+
+
+def test_a_view_without_a_list_of_samples_stays_as_it_is() -> None:
+    config = ViewerConfig()
+    assert with_samer(config) == config
+
+
+def test_an_evaluator_hands_the_folder_of_a_server_on(
+    tmp_path: Path, stub_engine: Callable[..., Opening]
+) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def make(samer: str, **options: Any) -> Any:
+        seen.append({"model": samer, **options})
+        return Opening()(samer)
+
+    stub_engine(make=make)
+    for folder in ("here", None):
+        evaluator = SamerEvaluator(str(tmp_path), "stub", folder)
+        [found] = asyncio.run(evaluator.evaluate([("q", "r")]))
+        assert found.scores is not None
+        assert seen[-1]["model"] == str(tmp_path) and seen[-1].get("folder") == folder
 
 
 def test_judgements_in_words() -> None:

@@ -17,10 +17,16 @@ from tests.samer.checkpoints import change_json, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from urs_inspect._util import InputError
 from urs_inspect.samer import _export as export_module
+from urs_inspect.samer._checkpoint import fingerprint
 from urs_inspect.samer._checkpoint_check import check_checkpoint, open_checkpoint
 from urs_inspect.samer._evaluation import HEAD_NAMES, save_heads
-from urs_inspect.samer._export import export_checkpoint, exported_folder
-from urs_inspect.samer._weights import INDEX, read_header
+from urs_inspect.samer._export import (
+    HEADS_NAME,
+    assemble_checkpoint,
+    export_checkpoint,
+    exported_folder,
+)
+from urs_inspect.samer._weights import INDEX, find_weights, read_header, write_tensors
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -105,6 +111,69 @@ def test_code_and_training_state_stay_behind(copied: Callable[[str], Path], tmp_
     done = export_checkpoint(source, tmp_path / "out")
     assert {path.suffix for path in done.folder.iterdir()} == {".json", ".safetensors", ""}
     assert "auto_map" not in json.loads((done.folder / "config.json").read_text(encoding="utf-8"))
+
+
+def test_companions_are_copies_that_later_changes_of_the_source_do_not_reach(
+    copied: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = copied("in")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    done = export_checkpoint("~/in", "~/deep/er/out")
+    assert done.folder == tmp_path / "deep" / "er" / "out"
+    companions = [path for path in done.folder.glob("*.json") if path.name != "config.json"]
+    tokenizer = (source / "tokenizer.json").read_bytes()
+    assert (done.folder / "tokenizer.json").read_bytes() == tokenizer
+    assert len(companions) >= 2
+    for path in companions:
+        assert path.stat().st_nlink == 1 and not path.is_symlink()
+
+
+def trained(folder: Path, source: Path, **declared: str) -> Path:
+    """Heads as training writes them beside a report."""
+    folder.mkdir()
+    heads = open_checkpoint(source).heads()
+    save_heads(heads, folder / HEADS_NAME, metadata=declared)
+    return folder
+
+
+def test_heads_go_with_the_backbone_that_they_were_trained_on(
+    small: Path, copied: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Heads that the backbone has, in its own files or in one of their own, make no difference."""
+    exported = export_checkpoint(small, tmp_path / "exported").folder
+    for name, backbone in (("a", small), ("b", exported)):
+        mark = fingerprint(backbone, heads=False)
+        heads = trained(tmp_path / name, small, backbone="x", backbone_fingerprint=mark)
+        done = assemble_checkpoint(backbone, heads, tmp_path / f"made {name}")
+        assert check_checkpoint(done.folder).errors == []
+        assert done.declared["backbone_fingerprint"] == mark
+    other = copied("other")
+    change_json(other / "config.json", note="changed")
+    with pytest.raises(InputError, match="another backbone"):
+        assemble_checkpoint(other, tmp_path / "a", tmp_path / "again")
+    declares_nothing = trained(tmp_path / "c", small)
+    assert assemble_checkpoint(other, declares_nothing, tmp_path / "made c").folder.is_dir()
+    no_llama = trained(tmp_path / "d", small, backbone="lexical")
+    with pytest.raises(InputError, match=r"'lexical'.*no Llama"):
+        assemble_checkpoint(small, no_llama, tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
+def test_heads_that_do_not_fit_a_backbone_are_refused(small: Path, tmp_path: Path) -> None:
+    made = {
+        "3 dimensions": tiny_checkpoint(tmp_path / "few", dimensions=3, inner_widths=SMALL),
+        "width 32": tiny_checkpoint(tmp_path / "narrow", hidden=32, heads=1, inner_widths=SMALL),
+    }
+    for number, (told, folder) in enumerate(made.items()):
+        (tmp_path / str(number)).mkdir()
+        file = tmp_path / str(number) / HEADS_NAME
+        weights = find_weights(folder)
+        write_tensors(file, {name: weights.read(name) for name in HEAD_NAMES})
+        with pytest.raises(InputError, match=rf"{HEADS_NAME}: .*{told}"):
+            assemble_checkpoint(small, file, tmp_path / "out")
+    with pytest.raises(InputError, match=r"none: no such file.*samer train"):
+        assemble_checkpoint(small, tmp_path / "none", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_target_that_holds_something_is_left_alone(small: Path, tmp_path: Path) -> None:

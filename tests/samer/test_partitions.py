@@ -1,5 +1,6 @@
 """Many files of rows: in one process, and on Ray with workers and drivers that are killed."""
 
+import json
 import math
 import subprocess
 import sys
@@ -14,11 +15,14 @@ from click.testing import CliRunner, Result
 
 from tests.samer.stubs import by_length
 from tests.telling import tells
+from urs_inspect._util import InputError
 from urs_inspect.cli import main
 from urs_inspect.samer import _partitions as module
 from urs_inspect.samer._bulk import BulkReport, check_rows
 from urs_inspect.samer._bulk_results import partial_path
+from urs_inspect.samer._checkpoint import fingerprint
 from urs_inspect.samer._engines import EngineFailure, QueryResponse
+from urs_inspect.samer._options import SamerOptions
 
 pyarrow, parquet, psutil = (
     import_module(name) for name in ("pyarrow", "pyarrow.parquet", "psutil")
@@ -121,6 +125,8 @@ def test_a_faulty_file_stops_no_other(parts: Path, tmp_path: Path, stub_engine: 
     assert done.exit_code == 1 and tells(done.output, "1 of 4 files ... not scored")
     assert [item.response for item in opening.asked] == ["c1", "a", "b", "c2"]
     assert set(files(tmp_path / "out")) == {"1.parquet", "2.parquet", "3.parquet"}
+    done = score(parts, tmp_path / "out", "-S", "keep_failures=true")
+    assert done.exit_code == 1 and tells(done.output, "1 of 4 files ... not scored")
 
 
 def test_what_cannot_be_begun_is_refused(
@@ -149,6 +155,93 @@ def test_all_files_that_cannot_be_used_are_named_at_once(
     said = score(parts, tmp_path / "out").output
     assert tells(said, "2 of 4 files") and not opening.made
     assert "0.parquet" in said and "2.parquet: row 1: missing response" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"model": "http://h:1"}, "server"),
+        ({"model": "https://h"}, "server"),
+        ({"model": "m", "engine_options": {"tensor_parallel_size": 2}}, "tensor_parallel_size"),
+    ],
+)
+def test_what_workers_cannot_share_is_refused(
+    given: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda _: True)
+    choice = SamerOptions(**given)
+    assert module.settled(choice, on_ray=False) == (choice, {}, {})
+    with pytest.raises(InputError, match=told):
+        module.settled(choice, on_ray=True)
+
+
+@pytest.mark.parametrize(("engine", "device"), [("transformers", {"device": "cpu"}), ("vllm", {})])
+def test_workers_are_told_all_that_their_machine_could_decide(
+    engine: str, device: dict[str, str], small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda _: True)
+    monkeypatch.setattr(module, "engine_for", lambda _: engine)
+    options: Any = {"tensor_parallel_size": 1} if engine == "vllm" else None
+    choice = SamerOptions(model=str(small), engine_options=options)
+    settled, own, facts = module.settled(choice, on_ray=True)
+    assert (settled.model, settled.engine, settled.dtype) == (str(small), engine, "float32")
+    assert (settled.weights_at, settled.max_length) == ("response", 512)
+    assert own == device
+    told = {"engine": engine, "dtype": "float32", "weights_at": "response"}
+    assert facts == facts | told | {"fingerprint": fingerprint(small), "max_length": 512}
+
+
+def test_a_worker_with_another_model_ends_all_and_a_faulty_file_does_not(
+    parts: Path, tmp_path: Path, stub_engine: Any
+) -> None:
+    opening = stub_engine()
+    choice = SamerOptions(model=str(tmp_path), engine="stub")
+
+    def result(source: Path, facts: dict[str, Any]) -> list[Any]:
+        scorer = module.Scorer(choice, {}, facts, {})
+        out = tmp_path / source.name
+        try:
+            [line] = scorer({"item": [(str(source), str(out))]})["result"]
+        finally:
+            scorer.close()
+        return list(json.loads(line))
+
+    source, report, error, ends_all = result(parts / "0.parquet", {"engine": "another"})
+    assert (source, report, ends_all) == (str(parts / "0.parquet"), None, True)
+    assert tells(error, f"a worker has another model at {tmp_path}")
+    (parts / "1.parquet").write_bytes(b"PAR1 half")
+    _, report, error, ends_all = result(parts / "1.parquet", {})
+    assert (report, ends_all) == (None, False) and "1.parquet" in error
+    _, report, error, ends_all = result(parts / "2.parquet", {})
+    assert (report["rows"], error, ends_all) == (3, "", False)
+    assert opening.made[-1].closed == 1
+
+    def broken(samer: str, **options: Any) -> Any:
+        raise RuntimeError("no card")
+
+    stub_engine(make=broken)
+    _, report, error, ends_all = result(parts / "0.parquet", {})
+    assert (report, ends_all) == (None, True) and "RuntimeError: no card" in error
+
+
+def test_what_is_finished_is_not_done_again_by_the_next_worker(
+    parts: Path, tmp_path: Path, stub_engine: Any
+) -> None:
+    opening = stub_engine()
+    choice = SamerOptions(model=str(tmp_path), engine="stub")
+    scorer = module.Scorer(choice, {}, {}, {})
+    out = tmp_path / "0.parquet"
+    item = {"item": [(str(parts / "0.parquet"), str(out))]}
+    found = []
+    for _ in range(2):
+        [line] = scorer(item)["result"]
+        found.append(json.loads(line)[1:])
+        assert not partial_path(out).exists()
+        if len(found) == 1:
+            partial_path(out).touch()  # of one that was killed before this was removed
+    scorer.close()
+    assert found[0][0]["rows"] == 3 and found[1] == [None, "", False]
+    assert len(opening.asked) == 3
 
 
 def test_reports_are_put_together_by_rows() -> None:

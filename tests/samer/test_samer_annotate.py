@@ -176,6 +176,22 @@ def test_a_record_of_another_source_is_named(tmp_path: Path):
         samer_annotate(str(write_rows(tmp_path / "in.jsonl", row(1, "a"))), source="shp2")
 
 
+def test_records_that_cannot_be_used_are_counted_and_none_left_is_refused(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level("INFO")
+    whole = {"prompt": "Hi?", "response_1": "a", "response_2": "b", "preference_strength": 1}
+    blank = {**whole, "prompt": " "}
+    file = str(write_rows(tmp_path / "in.jsonl", blank, whole, blank))
+    task = samer_annotate(file, source="helpsteer2")
+    assert len(task.dataset) == 1 and (task.metadata or {})["skipped"] == 2
+    said = [line.message for line in caplog.records if "skipped" in line.message]
+    assert [tells(line, "in.jsonl: record ... 'prompt' is blank") for line in said] == [True, True]
+    file = str(write_rows(tmp_path / "none.jsonl", blank, blank, blank))
+    with pytest.raises(InputError, match=r"none\.jsonl: no usable .*'helpsteer2'.*3 skipped"):
+        samer_annotate(file, source="helpsteer2")
+
+
 def test_a_file_that_is_there_is_kept(tmp_path: Path):
     log = annotated(tmp_path, [row(1, "a")], Script(judge))
     out = tmp_path / "[viz]" / "out.jsonl"

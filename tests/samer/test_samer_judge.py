@@ -1,5 +1,6 @@
 """SaMer as a judge of pairs: who is better, what is kept, and what a failure becomes."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,10 @@ from urs_inspect.datasets import PairCase
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer._judgement import Judgement, judged
-from urs_inspect.samer._pair_judge import SamerPair
+from urs_inspect.samer._pair_judge import PairJudge, SamerPair
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.solvers import compare_pair
-from urs_inspect.solvers._local_judges import local_judge
+from urs_inspect.solvers._local_judges import LocalFailure, local_judge
 from urs_inspect.tasks.judge_pairwise import pair_to_sample
 
 StubEngine = Callable[..., Opening]
@@ -47,6 +48,19 @@ def compared(log_dir: Path, pair: PairCase, **options: Any) -> EvalLog:
     log = run(task, log_dir / "logs", model="none/none", grader=None)
     assert log.status == "success", log.error
     return log
+
+
+def test_an_engine_that_cannot_be_opened_is_a_failure(
+    tmp_path: Path, stub_engine: StubEngine
+) -> None:
+    def broken(samer: str, **options: Any) -> Any:
+        raise InputError("no card")
+
+    stub_engine()
+    judge = PairJudge({"model": str(tmp_path), "engine": "stub"}, "samer")
+    stub_engine(make=broken)
+    found = asyncio.run(judge.compare("q", "a", "b"))
+    assert isinstance(found, LocalFailure) and "no card" in found.detail and found.mode
 
 
 def facts_of(log: EvalLog) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Tests of `urs_inspect.samer._scorer`."""
 
+import asyncio
 import math
 import random
 import subprocess
@@ -17,9 +18,10 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
+    ModelName,
     ModelOutput,
 )
-from inspect_ai.scorer import SampleScore, Score
+from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.samer.stubs import DIMENSIONS, Opening, raw
@@ -351,6 +353,41 @@ def test_of_a_conversation_the_last_user_message_is_the_query(
     log = scored(tmp_path, sample=Sample(id="case", input=turns))
     assert opening.asked == [QueryResponse("Second?", "ten chars.")]
     assert (score_of(log, "samer").metadata or {})["turns_not_seen"] == 3
+
+
+def test_turns_that_are_not_seen_are_warned_of_once_and_engines_that_fail_are_no_score(
+    tmp_path: Path, stub_engine: StubEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    def state(number: int, *asked: str) -> TaskState:
+        return TaskState(
+            model=ModelName("none/none"),
+            sample_id=number,
+            epoch=1,
+            input="Why?",
+            messages=[ChatMessageUser(content=text) for text in asked],
+            output=ModelOutput.from_content("m", "So."),
+        )
+
+    async def scores(*states: TaskState) -> list[Score]:
+        score = samer(str(tmp_path), engine="stub")
+        return [found for one in states if (found := await score(one, Target("")))]
+
+    opening = stub_engine()
+    given = (state(1, "Why?"), state(2, "First?", "Then?"), state(3, "One?", "Two?", "Three?"))
+    found = asyncio.run(scores(*given))
+    assert [item.query for item in opening.asked] == ["Why?", "Then?", "Three?"]
+    assert [(score.metadata or {}).get("turns_not_seen") for score in found] == [None, 1, 2]
+    assert len([line for line in caplog.records if "not all seen" in line.message]) == 1
+
+    def broken(samer: str, **options: Any) -> Any:
+        raise InputError("no card")
+
+    shared._open.clear()
+    stub_engine(make=broken)
+    [failed] = asyncio.run(scores(state(1, "Why?")))
+    value: Any = failed.value
+    assert failed.reason == "grader_failed" and math.isnan(value["overall"])
+    assert "no card" in str(failed.explanation)
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,7 @@ def test_a_copy_is_left_out():
             safe(None, True, 1),
             "'is_response_0_safe' ... true or false",
         ),
+        ("helpsteer2", HELPSTEER, "'preference_strength' ... number"),
         ("ultrafeedback", {"instruction": "Q"}, "'completions' ... list"),
         (
             "synthetic_gptj",

@@ -20,6 +20,7 @@ from tests.samer.checkpoints import CHAT_TEMPLATE, head_tensors, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import pair
 from tests.telling import tells
+from urs_inspect._util import InputError
 from urs_inspect.cli import main
 from urs_inspect.discrepancy import _similarity as similarity
 from urs_inspect.discrepancy._vector_cache import VectorCache
@@ -391,3 +392,31 @@ def test_missing_torch_is_one_line(
     monkeypatch.setitem(sys.modules, "torch", None)
     result = call("train", data, tmp_path / "out", "-S", "backbone=letters")
     assert result.exit_code == 1 and "pip install 'urs-inspect[samer]'" in result.output
+
+
+def test_a_folder_of_results_is_made_with_those_above_it_and_goes_if_it_stays_empty(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "deep" / "er" / "out"
+    with training_command._new_folder(out):
+        assert out.is_dir()
+    assert not out.exists()
+    with training_command._new_folder(out):
+        (out / "heads").touch()
+    assert out.is_dir()
+    (out / "heads").unlink()
+    with training_command._new_folder(out):
+        pass
+    assert out.is_dir()  # it was there before
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(InputError, match=r"file/out: cannot be made \(Not a directory"),
+        training_command._new_folder(tmp_path / "file" / "out"),
+    ):
+        raise AssertionError
+
+
+def test_a_backbone_without_vectors_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(similarity, "load_similarity", lambda spec: object())
+    with pytest.raises(InputError, match="backbone 'rouge' gives no vectors"):
+        training_command.load_embedder("rouge", "beside", "float32")

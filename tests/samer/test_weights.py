@@ -21,6 +21,7 @@ from urs_inspect.samer._weights import (
     find_weights,
     finite_errors,
     header_bytes,
+    read_chunks,
     read_header,
     read_metadata,
     read_tensor,
@@ -77,6 +78,21 @@ def test_a_reserved_file_is_written_in_its_own_room(tmp_path: Path, spare: int) 
     assert {path.name for path in tmp_path.iterdir()} == {"plain", "x.safetensors"}
 
 
+def test_a_file_that_becomes_shorter_or_goes_while_it_is_read_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "x.safetensors"
+    write_tensors(file, ARRAYS)
+    entry = read_header(file)["a"]
+    assert b"".join(read_chunks(file, entry)) == ARRAYS["a"].tobytes()
+    file.write_bytes(file.read_bytes()[: entry.start + 5])
+    pieces = read_chunks(file, entry)
+    assert len(next(pieces)) == 5
+    with pytest.raises(InputError, match=r"x\.safetensors: .*shorter"):
+        next(pieces)
+    file.unlink()
+    with pytest.raises(InputError, match=r"x\.safetensors: cannot be read \(No such"):
+        next(read_chunks(file, entry))
+
+
 def test_room_that_is_not_used_is_given_back(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), reserved_room(tmp_path / "x", 1000):
         raise KeyboardInterrupt
@@ -121,6 +137,8 @@ BROKEN = {
         "Git LFS",
     ),
     "a length beyond the file": ((1 << 60).to_bytes(8, "little") + b"{}", "only its beginning"),
+    "a header that is cut off": (_header(b'{"t": {}}')[:-1], r"only its beginning \(16 bytes\)"),
+    "less than a length": (b"\2\0\0", r"only its beginning \(3 bytes\)"),
     "no JSON": (_header(b"{not json}"), "its header is not JSON"),
     "no UTF-8": (_header(b'{"\xff": 1}'), "its header is not JSON"),
     "a list": (_header(b"[1, 2]"), "its header is not a mapping"),

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.discrepancy.small_pools import pool
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy import load_similarity, register_similarity, select
 from urs_inspect.discrepancy._greedy import Selected, contenders
@@ -129,6 +130,13 @@ def test_what_cannot_be_one_pool_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "copy.npy", np.load(first)[:, :, :3])
     with pytest.raises(InputError, match=r"copy\.npy has .*3\)"):
         select_partitions([first, tmp_path / "copy.npy"])
+    np.save(tmp_path / "copy.npy", np.load(second))
+    about = json.loads(second.with_suffix(".json").read_text("utf-8"))
+    made_from = {**about["made_from"], "similarity": "another"}
+    for changed in ({"made_from": made_from}, {"models": ["m0", "another"]}):
+        (tmp_path / "copy.json").write_text(json.dumps({**about, **changed}), encoding="utf-8")
+        with pytest.raises(InputError, match=r"copy\.npy has .*another.*\S+0\.npy"):
+            select_partitions([first, tmp_path / "copy.npy"])
     with pytest.raises(InputError, match=r"absent\.npy: no partition"):
         select_partitions([tmp_path / "absent.npy"])
 
@@ -138,6 +146,24 @@ def test_files_of_one_name_have_no_two_places_in_a_folder(tmp_path: Path) -> Non
     with pytest.raises(InputError, match="2 files"):
         embed_partitions(sources, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_files_that_make_no_partition_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+
+    def refused(*rows: dict[str, Any]) -> str:
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        with pytest.raises(InputError) as caught:
+            embed_partitions([file], tmp_path / "out")
+        assert not list((tmp_path / "out").glob("*.npy"))
+        return str(caught.value)
+
+    whole = {"id": "a", "instruction": "Why?", "m0": "So.", "m1": "No."}
+    without = {name: text for name, text in whole.items() if name != "instruction"}
+    assert tells(refused(without), f"{file}: ... expected id, instruction")
+    assert tells(refused(whole, {**whole, "m1": 3}), f"{file}: ... 'm1' ... no texts")
+    with mock.patch.object(partitions, "_loaded", lambda spec: object()):
+        assert tells(refused(whole), "'lexical' has no vectors ... lexical has")
 
 
 def test_partitions_without_any_instruction_are_refused(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.reports.task_logs import chains, write_addition
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
+from urs_inspect.logs import _files as files
 from urs_inspect.reports.layout._tables import Report
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._agreement import wilson_interval
@@ -252,6 +253,26 @@ def test_the_report_of_all_that_is_special(tmp_path: Path) -> None:
         ["4.eval"],
         ["3.eval"],
     ]
+
+
+def test_a_log_whose_samples_cannot_be_read_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for model in "ab":
+        write_addition(tmp_path / f"{model}.eval", {2: "+"}, model=f"p/{model}")
+    name = "read_eval_log_sample_summaries"
+    read = getattr(files, name)
+
+    def damaged(place: str) -> Any:
+        if "b.eval" in place:
+            raise EOFError("its end is missing")
+        return read(place)
+
+    monkeypatch.setattr(files, name, damaged)
+    made = report(tmp_path)
+    assert list(made.tables()["addition"]["model"]) == ["p/a"]
+    [skipped] = [section for section in made.sections if section.title == "Skipped"]
+    assert tells(" ".join(skipped.notes), "b.eval ... its end is missing")
 
 
 def test_the_table_of_most_models_comes_first_and_then_that_of_most_chains(tmp_path: Path) -> None:

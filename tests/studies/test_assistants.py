@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,16 @@ from tests.reports.json_files import write_rows
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets._published import load_published_urs
-from urs_inspect.studies import Page, register_search, register_translator
+from urs_inspect.studies import AssistantError, Page, register_search, register_translator
+from urs_inspect.studies import _assistants as module
+from urs_inspect.studies import _assistants_task as task_module
 from urs_inspect.studies._addition_task import urs_addition
 from urs_inspect.studies._assistants import (
     BECAUSE,
     PAGES,
     REQUEST,
     WITHOUT_ANSWER,
+    ModelTranslator,
     WebSearch,
     answer_from_pages,
     first_page,
@@ -288,3 +292,78 @@ def test_usual_arguments() -> None:
             "seed": 0,
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("given", "called"),
+    [
+        ({"kind": "model"}, ("generate",)),
+        ({"kind": "translator", "translator": "glossary:x"}, ("translation", "glossary:x")),
+        ({"kind": "search", "search": "folder:x"}, ("first_page", "folder:x")),
+        ({"kind": "rag", "search": "folder:x"}, ("answer_from_pages", "folder:x", 5)),
+        ({"kind": "rag", "search": "folder:x", "pages": 2}, ("answer_from_pages", "folder:x", 2)),
+    ],
+)
+def test_each_kind_of_assistant_gets_its_own_options(
+    given: dict[str, Any], called: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[object, ...]] = []
+    for name in ("generate", "translation", "first_page", "answer_from_pages"):
+        noted = partial(lambda name, *options: calls.append((name, *options)), name)
+        monkeypatch.setattr(task_module, name, noted)
+    task_module._solver(AssistantOptions.model_validate(given))
+    assert calls == [called]
+
+
+class Translating:
+    """Stands for a model with the role of a translator."""
+
+    def __init__(self, reply: ModelOutput | Exception) -> None:
+        self.reply = reply
+        self.asked: list[list[str]] = []
+
+    async def generate(self, messages: Sequence[Any], config: Any) -> ModelOutput:
+        assert config.temperature == 0
+        self.asked.append([f"{message.role}: {message.text}" for message in messages])
+        if isinstance(self.reply, Exception):
+            raise self.reply
+        return self.reply
+
+
+@pytest.mark.parametrize("role", ["", "own"])
+def test_a_model_translates_the_text_and_follows_no_order_in_it(
+    role: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Translating(ModelOutput.from_content("m", "Guten Tag"))
+    roles: list[str] = []
+
+    def models_with(wanted: str) -> list[Translating]:
+        roles.append(wanted)
+        return [model]
+
+    monkeypatch.setattr(module, "models_with", models_with)
+    for known, asked in ((False, 0), (True, 1)):
+        monkeypatch.setattr(module, "roles_known", lambda known=known: known)
+        roles.clear()
+        translator = ModelTranslator(role)
+        assert len(roles) == asked  # whether there is a model is found out as early as it can be
+    assert (role or "translator") in translator.name
+    assert asyncio.run(translator.translate("Good day", "German")) == "Guten Tag"
+    [[order, text]] = model.asked
+    assert order.startswith("system:") and "German" in order and "Good day" not in order
+    assert text == "user: Good day" and set(roles) == {role or "translator"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (RuntimeError("down"), "down"),
+        (ModelOutput(model="m", choices=[], error="too long"), "too long"),
+    ],
+)
+def test_a_model_that_does_not_translate_says_why(
+    reply: ModelOutput | Exception, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "models_with", lambda role: [Translating(reply)])
+    with pytest.raises(AssistantError, match=why):
+        asyncio.run(ModelTranslator("").translate("Good day", "German"))

@@ -143,6 +143,17 @@ def test_what_is_skipped_is_reported_with_counts(tmp_path: Path) -> None:
     assert f"{tmp_path / 'empty'} has no logs." in said
 
 
+def test_a_report_says_at_its_end_what_was_skipped(tmp_path: Path) -> None:
+    write_assistant(tmp_path / "good.eval", {"a": 5.0, "b": 4.0})
+    titles = [section.title for section in report_assistants([str(tmp_path)], rounds=20).sections]
+    assert "Skipped" not in titles
+    write_assistant(tmp_path / "none.eval", {"a": NOTHING}, SEARCH)
+    made = report_assistants([str(tmp_path)], rounds=20)
+    [place] = [n for n, section in enumerate(made.sections) if section.title == "Skipped"]
+    assert "none.eval" in " ".join(made.sections[place].notes)
+    assert {section.title for section in made.sections[place + 1 :]} == {"Method"}
+
+
 def test_nothing_left_is_an_error_with_reasons(tmp_path: Path) -> None:
     write_judged(tmp_path / "urs.eval", answered("x", judgement(1.0)))
     with pytest.raises(

@@ -65,6 +65,17 @@ def test_a_page_of_markup_is_its_text_and_title(folder: Path) -> None:
     assert page == Page("Snow & ice", "more/snow.html", "Snow is white.")
 
 
+def test_a_place_may_begin_at_the_home_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder))
+    assert [page.url for page in search(Path("~/more"), "snow")] == ["snow.html"]
+    row = {"text": "day", "translation": "Tag"}
+    (folder / "words.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    glossary = GlossaryTranslator("~/words.jsonl")
+    assert asyncio.run(glossary.translate("day", "German")) == "Tag"
+
+
 @pytest.mark.parametrize("query", ["", "?!", "zebra", "\x00", "é"])
 def test_what_no_page_has_finds_nothing(folder: Path, query: str) -> None:
     assert search(folder, query) == []
@@ -232,12 +243,14 @@ def test_a_glossary_prefers_the_translation_of_the_language(tmp_path: Path) -> N
     rows = [
         {"text": "day", "translation": "Tag", "language": "German"},
         {"text": "day", "translation": "any"},
-        {"text": "night", "translation": "Nacht", "language": "German"},
+        {"text": "night", "translation": "old", "language": "German"},
+        {"text": " night", "translation": "Nacht", "language": "german"},  # the last one counts
     ]
     file.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     glossary = GlossaryTranslator(str(file))
     assert asyncio.run(glossary.translate("day", "GERMAN")) == "Tag"
     assert asyncio.run(glossary.translate("day", "French")) == "any"
+    assert asyncio.run(glossary.translate("night", "German")) == "Nacht"
     with pytest.raises(AssistantError) as caught:
         asyncio.run(glossary.translate("night", "French"))
     assert "French" in str(caught.value) and "night" in str(caught.value)
@@ -253,6 +266,36 @@ def test_pages_of_equal_score_come_in_the_order_of_their_names(tmp_path: Path) -
     found = asyncio.run(engine.search("SNOW", 2))
     assert [page.url for page in found] == ["a.md", "b.txt"]
     assert [page.title for page in found] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "page"),
+    [
+        ("a.txt", "\ufeff Snow falls. \n", Page("a", "a.txt", "Snow falls.")),
+        ("b.c.md", "# Snow\n\nfalls", Page("b.c", "b.c.md", "# Snow\n\nfalls")),
+        ("d.txt", "<p>snow</p>", Page("d", "d.txt", "<p>snow</p>")),  # no markup by its name
+        ("e.HTM", "\ufeff<p>snow</p>", Page("e", "e.HTM", "snow")),
+        (
+            "f.html",
+            "<title> Ice </title><style>a</style><template>b</template>"
+            "<noscript>c</noscript><p>Snow</p> <p>falls</p>",
+            Page("Ice", "f.html", "Snow\nfalls"),
+        ),
+    ],
+)
+def test_a_page_is_its_text_without_what_nobody_sees(
+    tmp_path: Path, name: str, content: str, page: Page
+) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / "other.txt").write_text("rain", encoding="utf-8")
+    assert search(tmp_path, "snow") == [page]
+
+
+def test_words_are_found_whole_in_any_case_and_chinese_by_two_characters(tmp_path: Path) -> None:
+    for name, text in {"a": "snowfall x2", "b": "大雪", "c": "x 2", "d": "大人雪"}.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    for query, pages in {"snow": "", "SNOWFALL": "a", "大雪": "b", "大": "", "x2": "a"}.items():
+        assert "".join(sorted(page.title for page in search(tmp_path, query))) == pages, query
 
 
 def test_a_title_counts_as_words_of_its_page(tmp_path: Path) -> None:

@@ -381,7 +381,9 @@ def test_the_order_in_which_samples_end_does_not_matter(tmp_path: Path):
             await driver.sample_complete(
                 finished(sample, question("prism", f"writer of {sample.id}"))
             )
-        assert await driver.next_samples() is None
+        for _ in range(2):  # asked again, it writes no other pool
+            assert await driver.next_samples() is None
+        assert not (tmp_path / "pool-2.jsonl").exists()
         return (
             (tmp_path / "pool.jsonl").rename(tmp_path / "before.jsonl").read_text(encoding="utf-8")
         )
@@ -428,10 +430,14 @@ def test_without_a_generator_the_run_ends_before_the_first_call(
     assert not (tmp_path / "pool.jsonl").exists()
 
 
-def test_an_output_that_exists_is_refused_and_left_alone(tmp_path: Path):
+def test_an_output_that_exists_is_refused_and_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     (tmp_path / "pool.jsonl").write_text("mine", encoding="utf-8")
-    with pytest.raises(InputError, match=r"output:.*pool.jsonl' already"):
-        evolve(seed_file(tmp_path), "coding", output=str(tmp_path / "pool.jsonl"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for place in (str(tmp_path / "pool.jsonl"), "~/pool.jsonl"):
+        with pytest.raises(InputError, match=r"output:.*pool.jsonl' already"):
+            evolve(seed_file(tmp_path), "coding", output=place)
     assert (tmp_path / "pool.jsonl").read_text(encoding="utf-8") == "mine"
 
 

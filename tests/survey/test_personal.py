@@ -88,6 +88,13 @@ def test_the_country_says_how_telephone_numbers_look() -> None:
     assert kinds(find_personal(text, "en", "Germany")) == ()
 
 
+def test_kinds_are_in_the_order_in_which_they_come_first() -> None:
+    found = [Finding(0, 1, "name"), Finding(1, 2, "e-mail"), Finding(3, 4, "name")]
+    assert kinds(found) == ("name", "e-mail")
+    assert kinds(reversed(found[:2])) == ("e-mail", "name")
+    assert kinds([]) == ()
+
+
 def test_masking_joins_what_overlaps() -> None:
     text = "abcdefghij"
     assert mask(text, [Finding(1, 4, "x"), Finding(3, 6, "y"), Finding(8, 9, "z")]) == "a[x]gh[z]j"

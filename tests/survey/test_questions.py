@@ -136,6 +136,13 @@ def test_one_question_and_its_answer(text: str) -> None:
     assert read_transcript(text) == BOTH
 
 
+def test_a_picture_alone_is_a_message_without_text() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "x"}}
+    for content in (picture, [picture], {"parts": [picture]}):
+        turns = [{"role": "user", "content": content}, {"role": "user", "content": Q}]
+        assert read_transcript(turns) == read_transcript([{"role": "user", "content": Q}])
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -204,6 +211,7 @@ def test_several_turns_and_the_system() -> None:
         ({"text": "x"}, 'list of messages'),
         ([{"role": "user", "content": "x"}, {"role": "mage"}], "message 2: unknown role \"mage\"; allowed"),
         (["x"], "message 1: unknown role"),
+        (json.dumps([{"role": "user", "content": "x"}, "y"]), 'message 2: unknown role'),
         ([{"role": "user"}], 'message 1: ... allowed: ... content'),
         ([{"role": "user", "content": 3}], "message 1: no text"),
     ],

@@ -48,7 +48,12 @@ from urs_inspect.survey._case_review import (
 )
 from urs_inspect.survey._commands import _MAX_SHOWN
 from urs_inspect.survey._datasheet import datasheet
-from urs_inspect.survey._review_report import judges_of, read_case_reviews, rows_of
+from urs_inspect.survey._review_report import (
+    _reviewed,
+    judges_of,
+    read_case_reviews,
+    rows_of,
+)
 from urs_inspect.survey._review_task import urs_case_review
 from urs_inspect.survey._survey import ColumnMap, read_survey
 from urs_inspect.survey._vocabulary import LabelError, vocabulary_of
@@ -230,6 +235,27 @@ def test_reports_are_added_up_and_a_file_counts_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_reports([*files, wrong])
     assert tells(str(caught.value), f"{wrong} ... line 3 ... 'because'")
+    wrong.write_text("line,why\n7,x\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"5\.csv: must be the \.csv file that"):
+        read_reports([wrong])
+    wrong.write_bytes(b"\xff\xfe\x00")
+    for unreadable in (wrong, tmp_path / "gone.csv"):
+        with pytest.raises(InputError) as caught:
+            read_reports([*files, unreadable])
+        assert tells(str(caught.value), f"report: cannot read '{unreadable}' as .csv")
+
+
+def test_only_a_text_is_the_question_of_a_review() -> None:
+    [sample] = reviewed("a", review())
+    assert _reviewed([sample]).question == "Which?"
+    sample.input = [ChatMessageUser(content="Which?")]
+    assert _reviewed([sample]).question == ""
+
+
+def test_a_log_without_any_review_is_refused(tmp_path: Path) -> None:
+    log = write_judged(tmp_path / "none.eval", task="urs_inspect/urs_case_review", status="error")
+    with pytest.raises(InputError, match=r"none\.eval' has no reviewed case; .*'error'"):
+        read_case_reviews(log, [])
 
 
 @pytest.mark.parametrize(
@@ -507,6 +533,9 @@ def test_shares_are_over_cases_and_kappa_is_over_reviews() -> None:
     assert (found["passed language=en"], found["passed language=zh"]) == (0.75, 0)
     assert (found["passed intent=Leisure"], found["passed intent=Factual QA"]) == (0.75, 0)
     assert (found["failures unparseable"], found["failures call_failed"]) == (2, 1)
+    groups = [name for name in found if "=" in name]
+    assert groups.index("passed intent=Factual QA") < groups.index("passed intent=Leisure")
+    assert groups.index("passed language=en") < groups.index("passed language=zh")
 
 
 def test_without_a_review_there_is_a_headline_only() -> None:
