@@ -249,6 +249,37 @@ def test_another_key_is_a_failure_whose_reason_names_both(wrong: str) -> None:
     assert wrong in found.result.detail and KEY in found.result.detail
 
 
+@pytest.mark.parametrize("name", ["key", "Key", "KEY", " kEy "])
+@pytest.mark.parametrize("wrong", [OTHER, 12345678])
+def test_another_key_is_seen_under_its_name_in_any_case(name: str, wrong: object) -> None:
+    found = read(json.dumps({name: wrong, **FULL, "Final Score": 8}))
+    assert isinstance(found.result, JudgeFailure) and found.result.mode == "wrong_key"
+    assert (found.unkeyed, str(wrong) in found.result.detail) == (False, True)
+
+
+@pytest.mark.parametrize("name", ["keys", "monkey", "id"])
+@pytest.mark.parametrize("value", [OTHER, [OTHER], {"is": OTHER}])
+def test_what_has_another_name_or_is_no_text_is_no_key(name: str, value: object) -> None:
+    assert read(json.dumps({name: value, **FULL, "Final Score": 8})) == Read(
+        FULL_READ, unkeyed=True
+    )
+
+
+def test_objects_that_hold_the_key_alone_are_taken_out_of_what_is_read() -> None:
+    seen: list[str] = []
+
+    def note(text: str) -> int | JudgeFailure:
+        seen.append(text)
+        return JudgeFailure("unparseable", "") if KEY in text else 4
+
+    alone = f'{{"key": "{KEY}"}}'
+    for text in (f"{alone} 4", f"4 {alone} of 5 {alone}", f'4 {{"key": "{KEY}", "score": }}'):
+        seen.clear()
+        assert read_keyed(text, KEY, note) == Read(4, unkeyed=True)
+        assert KEY not in seen[-1] and "4" in seen[-1]
+        assert read_keyed(text, KEY, note, needs_key=True).result != 4
+
+
 @pytest.mark.parametrize(
     "copied", [KEY_PLACEHOLDER, "<8 characters>", "＜key＞", "[key]", "...", "", None]
 )
