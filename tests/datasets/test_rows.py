@@ -346,14 +346,17 @@ def test_cases_without_an_id_are_called_after_the_file_and_their_row(
 def test_a_cell_of_any_length_leaves_the_limit_of_the_process_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     path.write_text("text\n" + "x" * 200_000 + "\n", encoding="utf-8")
-    before = csv.field_size_limit()
-    rows, _ = read_table(path, [])
-    assert len(rows[0].values["text"]) == 200_000
-    assert csv.field_size_limit() == before
-    path.write_text('text\n"open\n', encoding="utf-8")
-    with pytest.raises(InputError):
-        read_table(path, [])
-    assert csv.field_size_limit() == before
+    before = csv.field_size_limit(1234)
+    try:
+        rows, _ = read_table(path, [])
+        assert len(rows[0].values["text"]) == 200_000
+        assert csv.field_size_limit() == 1234
+        path.write_text('text\n"open\n', encoding="utf-8")
+        with pytest.raises(InputError):
+            read_table(path, [])
+        assert csv.field_size_limit() == 1234
+    finally:
+        csv.field_size_limit(before)
 
 
 @pytest.mark.parametrize(

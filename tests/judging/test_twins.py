@@ -262,6 +262,30 @@ def test_padding_restates_whole_sentences_only() -> None:
     assert "**" not in added and ",." not in added and "Dear reader" not in added
 
 
+@pytest.mark.parametrize(
+    ("sentence", "restated", "language"),
+    [
+        ("He said: “It rains a lot here.", "He said: It rains a lot here.", "en"),
+        ("It rains a lot here” they say.", "It rains a lot here they say.", "en"),
+        ("They say “it rains a lot” here.", "They say “it rains a lot” here.", "en"),
+        ('They say "it rains a lot" here.', 'They say "it rains a lot" here.', "en"),
+        ("Rain is __very__ common *here*.", "Rain is very common *here*.", "en"),
+        ("他说过「这里几乎每天都要下一场大雨。", "他说过这里几乎每天都要下一场大雨。", "zh"),
+        (
+            "这里几乎每天都要下一场大雨」他这样说过。",
+            "这里几乎每天都要下一场大雨他这样说过。",
+            "zh",
+        ),
+        ("他说过「这里」几乎每天都要下一场大雨。", "他说过「这里」几乎每天都要下一场大雨。", "zh"),
+    ],
+)
+def test_padding_restates_without_marks_that_a_sentence_does_not_close(
+    sentence: str, restated: str, language: str
+) -> None:
+    added = twin("padded_double", Original(sentence, language)).removeprefix(sentence)
+    assert restated in added
+
+
 @pytest.mark.parametrize("name", ["padded_half", "authority", "order", "other_boilerplate"])
 def test_what_follows_a_block_of_code_is_outside_it(name: str) -> None:
     assert twin(name, Original("Run this line:\n```\nx = 1", "en")).count("```") == 2
