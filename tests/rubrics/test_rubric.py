@@ -331,6 +331,8 @@ def test_a_frame_of_one_language_leaves_the_other_alone_and_a_prompt_file_wins(t
     assert {language.frame for language in rubric.languages.values()} == {
         "B {{ question }} {{ answer }}"
     }
+    # Another folder is no part of what an error message calls the file.
+    assert {language.frame_source for language in rubric.languages.values()} == {"other.jinja"}
 
 
 def test_a_file_may_start_from_nothing(tmp_path: Path):
