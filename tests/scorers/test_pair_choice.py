@@ -309,7 +309,7 @@ def test_a_score_tells_flips_failures_and_what_each_judge_said() -> None:
 
 
 @pytest.mark.parametrize(("extra", "is_cut"), [(0, False), (1, True), (500, True)])
-def test_the_end_of_a_long_reply_is_cut_in_the_explanation(extra: int, is_cut: bool) -> None:
+def test_a_long_reply_is_cut_in_the_explanation(extra: int, is_cut: bool) -> None:
     explanation = judged(said("j", "a", "x" * 4000 + "y" * extra)).explanation or ""
     assert ("(cut)" in explanation) == is_cut
     assert explanation.count("x" * 4000) == 1
