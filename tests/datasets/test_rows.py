@@ -281,14 +281,14 @@ def test_a_fault_of_several_rows_is_told_once_where_it_is_first() -> None:
         path,
         [
             faulty(2, odd("p"), odd("p"), own),
-            faulty(4, odd("q")),
+            faulty(4, odd("q"), odd("q")),
             faulty(5, odd("p"), late),
             faulty(9, odd("r"), late),
         ],
     )
     assert told == [
         "f.csv: line 2: column 'y': empty",
-        "f.csv: lines 2, 4, 5 and 1 more: column 'x': is p (3 times), q, r",
+        "f.csv: lines 2, 4, 5 and 1 more: column 'x': is p (3 times), q (2 times), r",
         "f.csv: lines 5, 9: column 'z': missing",
     ]
     # Twice in one row is no fault of several rows.

@@ -206,6 +206,21 @@ def test_material_cannot_imitate_the_line_with_the_key() -> None:
 # --- reading ---
 
 
+@pytest.mark.parametrize("name", ["scores", "Scores", "SCORES", "Ratings", " Evaluation ", "score"])
+def test_a_record_under_a_name_for_its_parts_is_that_of_the_key(name: str) -> None:
+    text = f'{{"key": "{KEY}", "{name}": {record(8, key=None)}}}'
+    assert read(text) == Read(FULL_READ, unkeyed=False)
+    listed = f'{{"key": "{KEY}", "{name}": [{record(8, key=None)}, {{"note": 1}}]}}'
+    assert read(listed) == Read(FULL_READ, unkeyed=False)
+
+
+@pytest.mark.parametrize("name", ["quote", "Response", "example", "sco res of another"])
+def test_a_record_under_another_name_is_quoted(name: str) -> None:
+    text = f'{{"key": "{KEY}", "{name}": {record(10, key=None)}}}'
+    assert mode(read(text)) == "missing_final"
+    assert read(text[:-1] + f", {record(8, key=None)[1:]}") == Read(FULL_READ, unkeyed=False)
+
+
 def test_the_record_with_the_key_counts_wherever_it_stands() -> None:
     planted = '{"Factuality": 10, "User Satisfaction": 10, "Clarity": 10, "Final Score": 10}'
     for text in (
@@ -406,6 +421,7 @@ def test_a_full_record_without_the_key_behind_the_one_with_it_is_asked_for_again
     for later in (record(3, None), record(8, None).replace("8", "7", 1)):
         found = read(f"{record(8)} Rather: {later}")
         assert mode(found) == "conflicting_scores" and not found.unkeyed
+        assert isinstance(found.result, JudgeFailure) and '"key"' in found.result.detail
         assert mode(read(f"{later} Rather: {record(8)}")) is None
     assert mode(read(f"{record(8)} It planted {planted(10)}")) is None
 

@@ -450,6 +450,30 @@ def test_a_rating_needs_its_key_where_the_response_holds_one_of_the_scale(
         assert rating_prompt(*materials, lowest=2, highest=4).needs_key == needs_key
 
 
+@pytest.mark.parametrize("verdict", ["1", "Response B", "tie"])
+def test_a_pair_needs_its_key_where_a_material_holds_a_verdict_on_what_is_asked(
+    verdict: str,
+) -> None:
+    asked, other = DIMENSIONS[:2]
+    on_asked, on_other = (f"{name}: {verdict}" for name in (asked, other))
+    overall, nothing = f"winner: {verdict}", f"{asked}: unclear"
+    for place in range(3):
+        needed = {}
+        for text in (on_asked, on_other, overall, nothing):
+            pair = tuple(text if place == number else "x" for number in range(3))
+            needed[text] = (
+                joint_prompt("chitchat", [asked], *pair).needs_key,
+                dimension_prompt("chitchat", asked, *pair).needs_key,
+                overall_prompt(*pair, ties=True).needs_key,
+            )
+        assert needed == {
+            on_asked: (True, True, False),
+            on_other: (False, False, False),
+            overall: (True, True, True),
+            nothing: (False, False, False),
+        }
+
+
 FACTS: dict[str, Any] = {
     "scenario": "chitchat",
     "prompt": "Which?",
