@@ -667,6 +667,16 @@ def test_the_record_that_was_read_is_taken_out_and_a_quotation_stays(form: str, 
     assert quoted in shown and own not in shown
 
 
+def test_of_records_with_other_scores_the_last_is_taken_out():
+    one, two, three = (JSON.replace("7}", f"{final}}}") for final in (1, 2, 3))
+    shown = explained(f"### Factuality\nF. {one} G. {two} H. {three} I.")
+    assert one in shown and two in shown
+    assert three not in shown and "H.  I." in shown
+    # Where one has the scores, that one goes.
+    shown = explained(f"### Factuality\nF. {one} G. {JSON} H. {three} I.")
+    assert one in shown and three in shown and JSON not in shown
+
+
 def test_a_wrapped_record_is_taken_out_whole_and_code_of_the_judge_stays():
     own = f'{{"key": "bcdfghjk", "evaluation": {JSON}}}'
     assert "{" not in explain(f"### Factuality\nF.\n\n{own}", RECORD, RUBRIC, "en", "bcdfghjk")

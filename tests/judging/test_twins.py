@@ -18,6 +18,7 @@ from urs_inspect.judging._twins import (
     PADDED,
     Kind,
     Original,
+    _sentences,
     chosen_kinds,
     make_twin,
     register_twin,
@@ -244,6 +245,20 @@ def test_a_greeting_in_a_letter_is_no_point() -> None:
     assert [line for line in lines if not line.startswith("- **It** ")] == [
         *("## Answer", "", "Dear A,", "", "", "Best,"),
     ]
+
+
+def test_sentences_end_behind_the_quotation_mark_that_closes_them() -> None:
+    assert _sentences('He said: "It rains." Then he left.') == [
+        'He said: "It rains."',
+        "Then he left.",
+    ]
+    assert _sentences('他说："下雨了。"然后走了。"回来！"她说。') == [
+        '他说："下雨了。"',
+        "然后走了。",
+        '"回来！"',
+        "她说。",
+    ]
+    assert _sentences("他说：“下雨了。”然后走了。“回来！”她说。")[1] == "然后走了。"
 
 
 def test_bold_covers_whole_words_and_quotations_stay_whole() -> None:
