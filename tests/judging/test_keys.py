@@ -677,6 +677,24 @@ def test_one_object_for_each_dimension_with_the_key_is_put_together() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("earlier", "several"),
+    [
+        ({"Clarity": "2", "Depth": "1", "Overall": "1"}, False),
+        ({"Clarity": "1", "Depth": "1", "Overall": "2"}, True),
+        ({"Clarity": "1", "Depth": "1", "Overall": "tie"}, True),
+        ({"Clarity": "1"}, False),
+    ],
+)
+def test_records_are_several_where_their_winners_differ(
+    earlier: dict[str, str], several: bool
+) -> None:
+    last = pair(Clarity="1", Depth="1", Overall="1")
+    found = read_keyed(f"{pair(**earlier)} Rather: {last}", KEY, lambda t: read_verdicts(t, ASKED))
+    assert isinstance(found.result, Verdicts)
+    assert (set(found.result.verdicts.values()), found.several_records) == ({"1"}, several)
+
+
 def test_a_shorter_correction_with_another_winner_is_a_conflict() -> None:
     found = verdicts(f"{pair(Clarity='1', Depth='1', Overall='1')} {pair(Overall='2')}")
     assert isinstance(found, JudgeFailure) and found.mode == "conflicting_scores"

@@ -187,6 +187,10 @@ PARTIAL: dict[str, tuple[str, tuple[str | None, ...]]] = {
         json.dumps(GOOD) + '\n{"Wit": "2", "note": "on "it"',
         ALL,
     ),
+    "an object, a broken one directly behind it": (
+        json.dumps(GOOD) + '{"Clarity": "2", "note": "on "it"',
+        ("2", None, None),
+    ),
     "an object, then a broken one about the same": (
         json.dumps(GOOD) + '\n{"Clarity": "2", "Wit": "1", "note": "on "it"',
         ("2", None, None),
