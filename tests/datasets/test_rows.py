@@ -291,6 +291,12 @@ def test_a_fault_of_several_rows_is_told_once_where_it_is_first() -> None:
         "f.csv: lines 2, 4, 5 and 1 more: column 'x': is p (3 times), q (2 times), r",
         "f.csv: lines 5, 9: column 'z': missing",
     ]
+    three = [faulty(number, late) for number in (3, 4, 8)]
+    assert told_once(path, three) == ["f.csv: lines 3, 4, 8: column 'z': missing"]
+    listed = [FaultyRow(Row(number, {}, "row"), [late]) for number in range(1, 1204)]
+    assert told_once(path, listed) == [
+        "f.csv: rows 1, 2, 3 and 1,200 more: column 'z': missing",
+    ]
     # Twice in one row is no fault of several rows.
     assert told_once(path, [faulty(3, odd("p"), odd("q"))]) == [
         "f.csv: line 3: column 'x': is p; column 'x': is q"

@@ -389,6 +389,28 @@ def test_near_keys_in_a_text_are_found_as_by_trying_every_part(text: str, key: s
     assert _has_near_key(squeezed, key) == any(near_key(part, key) for part in parts)
 
 
+@pytest.mark.parametrize(
+    ("written", "near"),
+    [
+        ("bxdfxhjk", True),
+        ("xxdfghjk", True),
+        ("bcdfghxx", True),
+        ("dfghjk", True),
+        ("bcdfgh", True),
+        ("bcxdfgxhjk", True),
+        ("bxdfxhxk", False),
+        ("fghjk", False),
+        ("kjhgfdcb", False),
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", "v{}v", "zzzzzzzzzz{}", "{}zzzzzzzzzz", "jkfgh{}bcdz"])
+def test_two_letters_of_a_key_may_be_wrong_wherever_it_stands(
+    written: str, near: bool, around: str
+) -> None:
+    if near or "jk" not in around:
+        assert _has_near_key(around.format(written), "bcdfghjk") == near
+
+
 def test_words_come_near_a_key_about_as_often_as_the_documentation_says() -> None:
     # All words that are made of the key's eight letters by at most two changes, counted by their
     # length.
