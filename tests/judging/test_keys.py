@@ -280,6 +280,21 @@ def test_what_has_another_name_or_is_no_text_is_no_key(name: str, value: object)
     )
 
 
+def test_another_key_beside_no_result_is_none() -> None:
+    note = json.dumps({"key": OTHER, "note": 1})
+    for text in (f"{note} {record(8, key=None)}", f"{record(8, key=None)} {note}"):
+        assert read(text) == Read(FULL_READ, unkeyed=True)
+
+
+@pytest.mark.parametrize("names", [[], ["scores"], ["evaluation", "scores"]])
+def test_a_quotation_within_parts_of_a_record_is_left_out_at_its_place(names: list[str]) -> None:
+    inner = f'{{"quote": {record(10, key=None)}, {json.dumps(FULL)[1:]}'
+    for name in names:
+        inner = f'{{"remark": 1, "{name}": {inner}}}'
+    text = f'{{"key": "{KEY}", "parts": 1, "scores": {inner}, "Final Score": 8}}'
+    assert read(text) == Read(FULL_READ, unkeyed=False)
+
+
 def test_objects_that_hold_the_key_alone_are_taken_out_of_what_is_read() -> None:
     seen: list[str] = []
 
