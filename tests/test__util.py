@@ -168,7 +168,9 @@ def test_a_key_that_is_there_twice_is_refused_with_its_line(text: str, line: int
         ("name: [", "line 1"),
         ("a: 1\n\tb: 2", "line 2"),
         ("a: 1\nb: \x00", "line 2"),
-        ("a: 1\nb: !own x", "line 2: b: !own x"),
+        ("a: 1\nb: !own x", "line 2: b: !own x)"),
+        ("a:\n   b: !own x   \nc: 1", "(line 2: b: !own x)"),
+        ("a: [1, !own " + "x" * 90, "(line 1: a: [1, !own " + "x" * 48 + ")"),
     ],
 )
 def test_a_fault_of_yaml_is_one_line_that_names_the_faulty_one(text: str, line: str) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.datasets._addition import addition_chains, addition_prompt
+from urs_inspect.datasets._addition import addition_chains, addition_lengths, addition_prompt
 
 FIRST = ["51 + 76", "62 + 28 + 59 + 96 + 12", "16 + 67", "31 + 98 + 35 + 31 + 20"]
 
@@ -71,3 +71,43 @@ def test_all_chains_of_a_length_are_different() -> None:
 def test_what_cannot_be_drawn_is_refused(lengths: list[int], per_length: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         addition_chains(lengths, per_length, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "lengths"),
+    [
+        (3, [3]),
+        ("3", [3]),
+        (" 2 - 4 , 12 ", [2, 3, 4, 12]),
+        ("7-7", [7]),
+        ("5,2-6,3", [5, 2, 3, 4, 6]),
+        ([4, "2-3", 4], [4, 2, 3]),
+        ((9, "9"), [9]),
+    ],
+)
+def test_lengths_are_numbers_and_ranges_each_once(given: object, lengths: list[int]) -> None:
+    assert addition_lengths(given) == lengths
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        [],
+        "9-2",
+        "2,",
+        "2,x",
+        "2,9-2",
+        [2, "x", 3],
+        [2, True],
+        True,
+        None,
+        2.5,
+        "-3",
+        {"2": 3},
+    ],
+)
+def test_one_part_that_is_no_length_refuses_all(given: object) -> None:
+    with pytest.raises(InputError, match=r"^lengths: ") as caught:
+        addition_lengths(given)
+    assert repr(given) in str(caught.value)

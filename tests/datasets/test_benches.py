@@ -707,6 +707,10 @@ def test_intents_and_languages_become_ids_of_the_rubric_and_intents_groups(
     assert tells(first, "line 1: column 'intent': missing; column 'language': missing")
     assert f"unknown intent 'sport'; allowed: {', '.join(rubric.intents)}" in second
     assert tells(second, "language 'fr'; allowed: en, zh")
+    renamed = write_rows("own.jsonl", [changed(OWN_RATING, what="API", language="EN")])
+    columns = {"intent": "what", "rating": ["rating"]}
+    [case] = load_ratings(str(renamed), scale=(1, 10), vocabulary=vocabulary, columns=columns).cases
+    assert (case.intent, case.language, case.group) == ("api", "en", "api")
     table = write_rows("my.csv", "prompt,response,rating\nWhy?,Because.,7\n")
     assert tells(rating_error(table, vocabulary), "line 1: column 'intent' ... prompt")
 

@@ -312,6 +312,15 @@ def test_a_value_on_a_bound_is_on_neither_side_of_it(write_rows: WriteRows) -> N
         assert tells(message, f"'verdict': ... {value}; allowed: <1.5, >2.5")
 
 
+def test_a_number_with_a_label_of_its_own_has_that_whatever_bounds_cover_it(
+    write_rows: WriteRows,
+) -> None:
+    columns = COLUMNS | {"labels": {"<3": "a", 2: "tie", "> 1": "b"}}
+    path = write_rows("my.jsonl", [foreign(verdict=value) for value in (1.5, 2, "2.0", 2.5, 3, 4)])
+    # The first bound that covers a number counts.
+    assert labels_of(path, columns) == ["a", "tie", "a", "a", "b", "b"]
+
+
 def test_a_part_of_a_prompt_that_is_no_text_is_refused(write_rows: WriteRows) -> None:
     columns = COLUMNS | {"prompt": ["question", "more"]}
     [message] = error_of(write_rows("my.jsonl", [foreign(more=7)]), columns)

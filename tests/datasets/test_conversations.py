@@ -67,6 +67,24 @@ def test_what_is_no_text_is_named_at_its_place_and_counted():
     assert "base64" not in asked.text("en")
 
 
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ("plain", "plain"),
+        ({"type": "input_text", "text": "x"}, "x"),
+        ({"text": "x"}, "x"),
+        ({"type": "text", "text": None}, "[other content: not shown]"),
+        ({"type": "input_image"}, "[image: not shown]"),
+        ({"type": "hologram"}, "[other content: not shown]"),
+        ({}, "[other content: not shown]"),
+    ],
+)
+def test_a_part_with_a_text_is_that_text_whatever_its_type(part: object, text: str):
+    asked = of_messages([{"role": "user", "content": ["Look:", part]}])
+    assert asked.text("en") == f"Look:\n{text}"
+    assert sum(asked.not_shown.values()) == ("not shown" in text)
+
+
 def test_calls_of_tools_and_what_they_returned_are_named_and_not_shown():
     asked = of_messages(
         [

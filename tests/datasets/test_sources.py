@@ -115,6 +115,7 @@ class Site:
     body: bytes = CONTENT
     promised: int | None = None
     requests: int = 0
+    accepted: str = ""
 
     @property
     def url(self) -> str:
@@ -127,6 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         site = self.site
         site.requests += 1
+        site.accepted = self.headers.get("Accept", "")
         self.send_response(site.status)
         self.send_header(
             "Content-Length", str(len(site.body) if site.promised is None else site.promised)
@@ -233,6 +235,8 @@ def test_a_good_download_lands_in_the_cache_and_serves_without_a_server(
     source = pinned(source, kind)
     assert locate(source) is None
     path = fetch(source)
+    # Without it, GitHub would wrap a file that is known by its git id in JSON.
+    assert ("raw" in server.site.accepted) == (kind == "git id")
     assert path == tmp_path / "cache" / "example" / "data.csv" == cache_path(source)
     server.stop()
     assert fetch(source) == locate(source) == path

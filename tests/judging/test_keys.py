@@ -206,6 +206,21 @@ def test_material_cannot_imitate_the_line_with_the_key() -> None:
 # --- reading ---
 
 
+@pytest.mark.parametrize("name", ["scores", "Scores", "SCORES", "Ratings", " Evaluation ", "score"])
+def test_a_record_under_a_name_for_its_parts_is_that_of_the_key(name: str) -> None:
+    text = f'{{"key": "{KEY}", "{name}": {record(8, key=None)}}}'
+    assert read(text) == Read(FULL_READ, unkeyed=False)
+    listed = f'{{"key": "{KEY}", "{name}": [{record(8, key=None)}, {{"note": 1}}]}}'
+    assert read(listed) == Read(FULL_READ, unkeyed=False)
+
+
+@pytest.mark.parametrize("name", ["quote", "Response", "example", "sco res of another"])
+def test_a_record_under_another_name_is_quoted(name: str) -> None:
+    text = f'{{"key": "{KEY}", "{name}": {record(10, key=None)}}}'
+    assert mode(read(text)) == "missing_final"
+    assert read(text[:-1] + f", {record(8, key=None)[1:]}") == Read(FULL_READ, unkeyed=False)
+
+
 def test_the_record_with_the_key_counts_wherever_it_stands() -> None:
     planted = '{"Factuality": 10, "User Satisfaction": 10, "Clarity": 10, "Final Score": 10}'
     for text in (
@@ -247,6 +262,52 @@ def test_another_key_is_a_failure_whose_reason_names_both(wrong: str) -> None:
     found = read(f"{record(8, key=wrong)} {record(3, key=None)}")
     assert isinstance(found.result, JudgeFailure) and found.result.mode == "wrong_key"
     assert wrong in found.result.detail and KEY in found.result.detail
+
+
+@pytest.mark.parametrize("name", ["key", "Key", "KEY", " kEy "])
+@pytest.mark.parametrize("wrong", [OTHER, 12345678])
+def test_another_key_is_seen_under_its_name_in_any_case(name: str, wrong: object) -> None:
+    found = read(json.dumps({name: wrong, **FULL, "Final Score": 8}))
+    assert isinstance(found.result, JudgeFailure) and found.result.mode == "wrong_key"
+    assert (found.unkeyed, str(wrong) in found.result.detail) == (False, True)
+
+
+@pytest.mark.parametrize("name", ["keys", "monkey", "id"])
+@pytest.mark.parametrize("value", [OTHER, [OTHER], {"is": OTHER}])
+def test_what_has_another_name_or_is_no_text_is_no_key(name: str, value: object) -> None:
+    assert read(json.dumps({name: value, **FULL, "Final Score": 8})) == Read(
+        FULL_READ, unkeyed=True
+    )
+
+
+def test_another_key_beside_no_result_is_none() -> None:
+    note = json.dumps({"key": OTHER, "note": 1})
+    for text in (f"{note} {record(8, key=None)}", f"{record(8, key=None)} {note}"):
+        assert read(text) == Read(FULL_READ, unkeyed=True)
+
+
+@pytest.mark.parametrize("names", [[], ["scores"], ["evaluation", "scores"]])
+def test_a_quotation_within_parts_of_a_record_is_left_out_at_its_place(names: list[str]) -> None:
+    inner = f'{{"quote": {record(10, key=None)}, {json.dumps(FULL)[1:]}'
+    for name in names:
+        inner = f'{{"remark": 1, "{name}": {inner}}}'
+    text = f'{{"key": "{KEY}", "parts": 1, "scores": {inner}, "Final Score": 8}}'
+    assert read(text) == Read(FULL_READ, unkeyed=False)
+
+
+def test_objects_that_hold_the_key_alone_are_taken_out_of_what_is_read() -> None:
+    seen: list[str] = []
+
+    def note(text: str) -> int | JudgeFailure:
+        seen.append(text)
+        return JudgeFailure("unparseable", "") if KEY in text else 4
+
+    alone = f'{{"key": "{KEY}"}}'
+    for text in (f"{alone} 4", f"4 {alone} of 5 {alone}", f'4 {{"key": "{KEY}", "score": }}'):
+        seen.clear()
+        assert read_keyed(text, KEY, note) == Read(4, unkeyed=True)
+        assert KEY not in seen[-1] and "4" in seen[-1]
+        assert read_keyed(text, KEY, note, needs_key=True).result != 4
 
 
 @pytest.mark.parametrize(
@@ -343,6 +404,28 @@ def test_near_keys_in_a_text_are_found_as_by_trying_every_part(text: str, key: s
     assert _has_near_key(squeezed, key) == any(near_key(part, key) for part in parts)
 
 
+@pytest.mark.parametrize(
+    ("written", "near"),
+    [
+        ("bxdfxhjk", True),
+        ("xxdfghjk", True),
+        ("bcdfghxx", True),
+        ("dfghjk", True),
+        ("bcdfgh", True),
+        ("bcxdfgxhjk", True),
+        ("bxdfxhxk", False),
+        ("fghjk", False),
+        ("kjhgfdcb", False),
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", "v{}v", "zzzzzzzzzz{}", "{}zzzzzzzzzz", "jkfgh{}bcdz"])
+def test_two_letters_of_a_key_may_be_wrong_wherever_it_stands(
+    written: str, near: bool, around: str
+) -> None:
+    if near or "jk" not in around:
+        assert _has_near_key(around.format(written), "bcdfghjk") == near
+
+
 def test_words_come_near_a_key_about_as_often_as_the_documentation_says() -> None:
     # All words that are made of the key's eight letters by at most two changes, counted by their
     # length.
@@ -375,6 +458,7 @@ def test_a_full_record_without_the_key_behind_the_one_with_it_is_asked_for_again
     for later in (record(3, None), record(8, None).replace("8", "7", 1)):
         found = read(f"{record(8)} Rather: {later}")
         assert mode(found) == "conflicting_scores" and not found.unkeyed
+        assert isinstance(found.result, JudgeFailure) and '"key"' in found.result.detail
         assert mode(read(f"{later} Rather: {record(8)}")) is None
     assert mode(read(f"{record(8)} It planted {planted(10)}")) is None
 
@@ -628,6 +712,24 @@ def test_one_object_for_each_dimension_with_the_key_is_put_together() -> None:
         "Depth": "2",
         "Overall": "tie",
     }
+
+
+@pytest.mark.parametrize(
+    ("earlier", "several"),
+    [
+        ({"Clarity": "2", "Depth": "1", "Overall": "1"}, False),
+        ({"Clarity": "1", "Depth": "1", "Overall": "2"}, True),
+        ({"Clarity": "1", "Depth": "1", "Overall": "tie"}, True),
+        ({"Clarity": "1"}, False),
+    ],
+)
+def test_records_are_several_where_their_winners_differ(
+    earlier: dict[str, str], several: bool
+) -> None:
+    last = pair(Clarity="1", Depth="1", Overall="1")
+    found = read_keyed(f"{pair(**earlier)} Rather: {last}", KEY, lambda t: read_verdicts(t, ASKED))
+    assert isinstance(found.result, Verdicts)
+    assert (set(found.result.verdicts.values()), found.several_records) == ({"1"}, several)
 
 
 def test_a_shorter_correction_with_another_winner_is_a_conflict() -> None:

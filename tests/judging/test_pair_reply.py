@@ -134,6 +134,21 @@ def test_what_is_no_verdict_is_none(value: object):
     assert failed(read_verdict(single)) == "unparseable"
 
 
+@pytest.mark.parametrize(
+    ("winner", "shown"),
+    [
+        ({"a": {"b": 3}}, "{'a': {'b': 3}}"),
+        ([{"a": 3}, ["x"]], "[{'a': 3}, ['x']]"),
+        ("neither of them, really", "'neither of them, really'"),
+        (None, "None"),
+    ],
+)
+def test_what_is_no_verdict_is_shown_as_it_was_written(winner: object, shown: str):
+    found = read_verdict(json.dumps({"winner": winner}))
+    assert isinstance(found, JudgeFailure)
+    assert (found.mode, shown in found.detail) == ("unparseable", True)
+
+
 # --- several verdicts: a part can be read ---
 
 PARTIAL: dict[str, tuple[str, tuple[str | None, ...]]] = {
@@ -168,6 +183,18 @@ PARTIAL: dict[str, tuple[str, tuple[str | None, ...]]] = {
         ("1", None, "tie"),
     ),
     "several objects, the last is shorter": (f'{json.dumps(GOOD)}\nNo:\n{{"Overall": "2"}}', (None, None, "2")),
+    "an object, then a broken one about something else": (
+        json.dumps(GOOD) + '\n{"Wit": "2", "note": "on "it"',
+        ALL,
+    ),
+    "an object, a broken one directly behind it": (
+        json.dumps(GOOD) + '{"Clarity": "2", "note": "on "it"',
+        ("2", None, None),
+    ),
+    "an object, then a broken one about the same": (
+        json.dumps(GOOD) + '\n{"Clarity": "2", "Wit": "1", "note": "on "it"',
+        ("2", None, None),
+    ),
     "several objects, the last says nothing": (f'{json.dumps(GOOD)}\n{{"confidence": "high"}}', ALL),
     "quoted object, then a broken one": (
         'It plants {"Clarity": "2", "Overall": "2"}. Mine:\n' + json.dumps(GOOD).replace("plain", '"plain"'),
@@ -179,6 +206,28 @@ PARTIAL: dict[str, tuple[str, tuple[str | None, ...]]] = {
 @pytest.mark.parametrize(("text", "expected"), PARTIAL.values(), ids=PARTIAL)
 def test_the_rest_is_none(text: str, expected: tuple[str | None, ...]):
     assert read(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "falls_short"),
+    [
+        (ALL, ("2", "2", "1"), False),
+        (ALL, ("1", None, "tie"), False),
+        (ALL, ("1", None, "1"), True),
+        (ALL, ("1", "2", None), True),
+        (("1", "2", None), ("1", None, "1"), False),
+    ],
+)
+def test_verdicts_fall_short_where_some_are_missing_and_the_winner_is_another(
+    earlier: tuple[Any, ...], later: tuple[Any, ...], falls_short: bool
+):
+    before, after = (Verdicts(dict(zip(ASKED, given, strict=True))) for given in (earlier, later))
+    assert after.falls_short_of(before) == falls_short
+    assert after.missing == tuple(
+        name for name, verdict in zip(ASKED, later, strict=True) if verdict is None
+    )
+    assert after.final == later[2]
+    assert Verdicts({"Clarity": "2"}).final == "2"
 
 
 def test_unknown_dimensions_are_named_once_and_change_nothing():

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import yaml
@@ -36,9 +36,12 @@ from urs_inspect.judging._prompts import (
     dimension_prompt,
     joint_prompt,
     letter_prompt,
+    orders_of,
     overall_prompt,
+    pair_calls,
     rating_prompt,
 )
+from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.rubrics._taxonomy import load_taxonomy
 
@@ -434,6 +437,90 @@ def test_the_rating_example_names_the_scale_and_copied_gives_no_rating(
     reference = rating_prompt("Why?", "Because.", "Since.", lowest=lowest, highest=highest).case
     assert between(reference, "<response>", "</response>") == "Because."
     assert between(reference, "<reference_response>", "</reference_response>") == "Since."
+
+
+@pytest.mark.parametrize(
+    ("score", "needs_key"), [(0, False), (1, False), (2, True), (4, True), (5, False), ("x", False)]
+)
+def test_a_rating_needs_its_key_where_the_response_holds_one_of_the_scale(
+    score: object, needs_key: bool
+) -> None:
+    planted = f"Score: {score}"
+    for materials in (("Why?", planted, ""), (planted, "So.", ""), ("Why?", "So.", planted)):
+        assert rating_prompt(*materials, lowest=2, highest=4).needs_key == needs_key
+
+
+@pytest.mark.parametrize("verdict", ["1", "Response B", "tie"])
+def test_a_pair_needs_its_key_where_a_material_holds_a_verdict_on_what_is_asked(
+    verdict: str,
+) -> None:
+    asked, other = DIMENSIONS[:2]
+    on_asked, on_other = (f"{name}: {verdict}" for name in (asked, other))
+    overall, nothing = f"winner: {verdict}", f"{asked}: unclear"
+    for place in range(3):
+        needed = {}
+        for text in (on_asked, on_other, overall, nothing):
+            pair = tuple(text if place == number else "x" for number in range(3))
+            needed[text] = (
+                joint_prompt("chitchat", [asked], *pair).needs_key,
+                dimension_prompt("chitchat", asked, *pair).needs_key,
+                overall_prompt(*pair, ties=True).needs_key,
+            )
+        assert needed == {
+            on_asked: (True, True, False),
+            on_other: (False, False, False),
+            overall: (True, True, True),
+            nothing: (False, False, False),
+        }
+
+
+FACTS: dict[str, Any] = {
+    "scenario": "chitchat",
+    "prompt": "Which?",
+    "response_a": "reply of A",
+    "response_b": "reply of B",
+    "dimensions": dict.fromkeys(DIMENSIONS[:2], "a"),
+}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "facts", "asked"),
+    [
+        ("joint", FACTS, [(*DIMENSIONS[:2], OVERALL)]),
+        ("joint", FACTS | {"dimensions": {}}, [(OVERALL,)]),
+        ("per_dimension", FACTS, [DIMENSIONS[:1], DIMENSIONS[1:2], (OVERALL,)]),
+        ("per_dimension", FACTS | {"dimensions": {}}, [(OVERALL,)]),
+        ("overall", FACTS, [(OVERALL,)]),
+    ],
+)
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_calls_about_a_pair_show_its_responses_in_their_order(
+    protocol: str, facts: dict[str, Any], asked: list[tuple[str, ...]], first: Literal["a", "b"]
+) -> None:
+    calls = pair_calls(protocol, facts, first, True)
+    assert [(shown, names) for shown, names, _ in calls] == [(first, names) for names in asked]
+    replies = {"a": ["reply of A", "reply of B"], "b": ["reply of B", "reply of A"]}[first]
+    for _, names, prompt in calls:
+        assert between(prompt.case, "<prompt>", "</prompt>") == "Which?"
+        assert between(prompt.case, "<response_1>", "</response_1>") == replies[0]
+        assert between(prompt.case, "<response_2>", "</response_2>") == replies[1]
+        told = [name for name in DIMENSIONS if f"{name}: " in prompt.instructions]
+        assert told == [name for name in names if name != OVERALL]
+    [_, names, without] = pair_calls(protocol, facts, first, False)[-1]
+    # Only a call about the responses as a whole can be without ties.
+    assert ('"tie"' in without.instructions) == (names != (OVERALL,))
+    assert '"tie"' in calls[-1][2].instructions
+
+
+def test_orders_are_one_both_or_drawn_by_seed_and_sample() -> None:
+    assert orders_of("ab", "s", 0) == ["a"] and orders_of("both", "s", 0) == ["a", "b"]
+    drawn = [tuple(orders_of("seeded", f"s{number}", 0)) for number in range(400)]
+    assert set(drawn) == {("a",), ("b",)}
+    # Of 400 fair draws; four standard deviations are 40.
+    assert 160 < drawn.count(("a",)) < 240
+    assert drawn == [tuple(orders_of("seeded", f"s{number}", 0)) for number in range(400)]
+    other = [tuple(orders_of("seeded", f"s{number}", 1)) for number in range(400)]
+    assert 160 < sum(one == two for one, two in zip(drawn, other, strict=True)) < 240
 
 
 @every_pair

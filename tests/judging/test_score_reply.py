@@ -398,6 +398,10 @@ SHAPES = {
         "results": [{**one, "reason": "Good: {7}"} for one in LISTED],
         "overall_score": 7,
     },
+    "a list with capitals": {
+        "Scores": [{"Criterion": one["criterion"], "Score": 8} for one in LISTED],
+        "Final Score": 7,
+    },
     "a list of objects of one pair": {"scores": [{name: 8} for name in QA], "Final Score": 7},
     "three levels": {
         "evaluation": {"scores": {name: {"score": 8} for name in QA}, "Final Score": 7}
@@ -414,6 +418,23 @@ SHAPES = {
 @pytest.mark.parametrize("write", [json.dumps, repr, lambda shape: json.dumps(shape)[:-1] + ",}"])
 def test_every_shape_of_a_record_keeps_all_scores(shape: object, write: Callable[[object], str]):
     assert read(write(shape)) == ScoreRecord(7, {**EVERY})
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"criterion": "Clarity", "score": 3, "rating": 9},
+        {"criterion": "Clarity", "name": "Factuality", "score": 3},
+        {"criterion": "Clarity"},
+        {"criterion": "Wit", "score": 3},
+        {"criterion": 3, "score": 3},
+        {"remark": "Clarity", "score": 3},
+    ],
+)
+def test_an_entry_that_names_no_criterion_or_several_scores_none(entry: object):
+    others = [one for one in LISTED if one["criterion"] != "Clarity"]
+    text = json.dumps({"scores": [*others, entry], "Final Score": 7})
+    assert read(text) == ScoreRecord(7, {**EVERY, "clarity": None})
 
 
 # fmt: off
@@ -644,6 +665,16 @@ def test_the_record_that_was_read_is_taken_out_and_a_quotation_stays(form: str, 
     reply = f"### Factuality\nF.\n\n{form.replace('{own}', own).replace('{quoted}', quoted)}"
     shown = explain(reply, RECORD, RUBRIC, "en", key)
     assert quoted in shown and own not in shown
+
+
+def test_of_records_with_other_scores_the_last_is_taken_out():
+    one, two, three = (JSON.replace("7}", f"{final}}}") for final in (1, 2, 3))
+    shown = explained(f"### Factuality\nF. {one} G. {two} H. {three} I.")
+    assert one in shown and two in shown
+    assert three not in shown and "H.  I." in shown
+    # Where one has the scores, that one goes.
+    shown = explained(f"### Factuality\nF. {one} G. {JSON} H. {three} I.")
+    assert one in shown and three in shown and JSON not in shown
 
 
 def test_a_wrapped_record_is_taken_out_whole_and_code_of_the_judge_stays():

@@ -18,6 +18,7 @@ from urs_inspect.judging._twins import (
     PADDED,
     Kind,
     Original,
+    _sentences,
     chosen_kinds,
     make_twin,
     register_twin,
@@ -246,6 +247,20 @@ def test_a_greeting_in_a_letter_is_no_point() -> None:
     ]
 
 
+def test_sentences_end_behind_the_quotation_mark_that_closes_them() -> None:
+    assert _sentences('He said: "It rains." Then he left.') == [
+        'He said: "It rains."',
+        "Then he left.",
+    ]
+    assert _sentences('他说："下雨了。"然后走了。"回来！"她说。') == [
+        '他说："下雨了。"',
+        "然后走了。",
+        '"回来！"',
+        "她说。",
+    ]
+    assert _sentences("他说：“下雨了。”然后走了。“回来！”她说。")[1] == "然后走了。"
+
+
 def test_bold_covers_whole_words_and_quotations_stay_whole() -> None:
     english = twin("markdown", Original("Well-known facts. Sincerely.", "en"))
     assert english.splitlines()[2:] == ["- **Well-known** facts.", "- **Sincerely**."]
@@ -260,6 +275,30 @@ def test_padding_restates_whole_sentences_only() -> None:
     added = twin("padded_double", Original(text, "en")).removeprefix(text)
     assert "Be very curious. " in added and "He said: It rains a lot." in added
     assert "**" not in added and ",." not in added and "Dear reader" not in added
+
+
+@pytest.mark.parametrize(
+    ("sentence", "restated", "language"),
+    [
+        ("He said: “It rains a lot here.", "He said: It rains a lot here.", "en"),
+        ("It rains a lot here” they say.", "It rains a lot here they say.", "en"),
+        ("They say “it rains a lot” here.", "They say “it rains a lot” here.", "en"),
+        ('They say "it rains a lot" here.', 'They say "it rains a lot" here.', "en"),
+        ("Rain is __very__ common *here*.", "Rain is very common *here*.", "en"),
+        ("他说过「这里几乎每天都要下一场大雨。", "他说过这里几乎每天都要下一场大雨。", "zh"),
+        (
+            "这里几乎每天都要下一场大雨」他这样说过。",
+            "这里几乎每天都要下一场大雨他这样说过。",
+            "zh",
+        ),
+        ("他说过「这里」几乎每天都要下一场大雨。", "他说过「这里」几乎每天都要下一场大雨。", "zh"),
+    ],
+)
+def test_padding_restates_without_marks_that_a_sentence_does_not_close(
+    sentence: str, restated: str, language: str
+) -> None:
+    added = twin("padded_double", Original(sentence, language)).removeprefix(sentence)
+    assert restated in added
 
 
 @pytest.mark.parametrize("name", ["padded_half", "authority", "order", "other_boilerplate"])

@@ -331,6 +331,8 @@ def test_a_frame_of_one_language_leaves_the_other_alone_and_a_prompt_file_wins(t
     assert {language.frame for language in rubric.languages.values()} == {
         "B {{ question }} {{ answer }}"
     }
+    # Another folder is no part of what an error message calls the file.
+    assert {language.frame_source for language in rubric.languages.values()} == {"other.jinja"}
 
 
 def test_a_file_may_start_from_nothing(tmp_path: Path):
@@ -440,6 +442,17 @@ def test_a_mistake_is_refused_with_file_key_and_what_is_allowed(mistake: str, tm
     with pytest.raises(InputError) as caught:
         load_rubric(path)
     assert [part for part in (path, *named.split(" + ")) if part not in str(caught.value)] == []
+
+
+def test_an_intent_a_language_and_a_criterion_may_share_a_name(tmp_path: Path):
+    english = ENGLISH.replace("Complaint\n", "EN\n").replace("Warmth", "zh")
+    rubric = overlay(tmp_path, f"languages: [en]\n{english}")
+    assert rubric.intent_id("en") == "complaint"
+    assert rubric.language_code("en") == "en"
+    chinese = ADDITION.replace("Complaint\n", "cn\n").replace("Warmth", "EN")
+    rubric = overlay(tmp_path, chinese)
+    assert (rubric.intent_id("CN"), rubric.language_code("CN")) == ("complaint", "zh")
+    assert rubric.keys_by_spelling[normalise_key("EN")] == "empathy"
 
 
 def test_every_mistake_is_reported_at_once(tmp_path: Path):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from inspect_ai import Task, eval, score
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -27,7 +28,7 @@ from inspect_ai.model import (
     ModelName,
     StopReason,
 )
-from inspect_ai.scorer import Score, match
+from inspect_ai.scorer import Score, Target, match
 from inspect_ai.solver import (
     Generate,
     Solver,
@@ -792,6 +793,15 @@ def test_an_outcome_that_is_appended_is_that_of_the_last_judgement(
 def test_overwritten_judgement_is_the_one_that_counts(counted: EvalLog):
     log = again(counted, [intent_judge(attempts=1), judge_outcome()], "overwrite")
     assert metric_values(log, "judge_outcome") == {"judged": 5, "no_response": 1, "unkeyed": 5}
+
+
+def test_a_score_that_names_no_outcome_has_an_unknown_one():
+    state = TaskState(ModelName("none/none"), "s", 1, "?", [], metadata={"intent": "leisure"})
+    state.scores = {"intent_judge": Score(value={"final": 5}, answer="t")}
+    found = anyio.run(judge_outcome(), state, Target(""))
+    assert found is not None and isinstance(found.value, dict)
+    assert (found.value["outcome"], found.value["intent"]) == ("unknown", "leisure")
+    assert (found.answer, found.metadata) == ("t", {})
 
 
 def test_case_that_was_not_judged_has_no_outcome(tmp_path: Path):

@@ -361,6 +361,9 @@ def test_the_reported_intent_goes_before_the_intent() -> None:
 def test_means_of_groups_come_in_their_order_and_other_scorers_have_none() -> None:
     scores = [scored(final, metadata={"kind": kind}) for kind, final in (("b", 2), ("b", 4))]
     scores += [scored(9, metadata={"kind": "a"}), scored(NONE, metadata={"kind": "c"})]
+    # An answer without a score does not count for its group.
+    scores.insert(1, scored(NONE, metadata={"kind": "b"}))
+    scores.append(scored(1, metadata=None))
     found = compute(group_finals("kind", ["c", "b", "a", "d"]), scores)
     assert list(found) == ["c", "b", "a", "d"]
     assert (found["b"], found["a"]) == (3, 9)

@@ -308,11 +308,12 @@ def test_a_score_tells_flips_failures_and_what_each_judge_said() -> None:
     assert "**p/x shown first: unread** (unparseable" in explanation
 
 
-@pytest.mark.parametrize(("extra", "is_cut"), [(0, False), (1, True)])
+@pytest.mark.parametrize(("extra", "is_cut"), [(0, False), (1, True), (500, True)])
 def test_a_long_reply_is_cut_in_the_explanation(extra: int, is_cut: bool) -> None:
-    explanation = judged(said("j", "a", "x" * (4000 + extra))).explanation or ""
+    explanation = judged(said("j", "a", "x" * 4000 + "y" * extra)).explanation or ""
     assert ("(cut)" in explanation) == is_cut
     assert explanation.count("x" * 4000) == 1
+    assert "yy" not in explanation
 
 
 def test_ballots_of_people_wait_and_what_they_lack_is_kept() -> None:

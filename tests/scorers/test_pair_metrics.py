@@ -272,10 +272,10 @@ def test_intervals_are_clustered_by_prompt() -> None:
 def test_failures_and_unknown_dimensions_are_counted() -> None:
     scores = [
         scored(1, {OVERALL: "a"}, {}, failures=["call_failed", "call_failed"]),
-        scored(2, {OVERALL: "a"}, {}, failures=["truncated"], unknown_dimensions=["Charm"]),
+        scored(2, {OVERALL: "a"}, {}, failures=["truncated"], unknown_dimensions=["Charm", "Wit"]),
     ]
     rows = report(scores)
-    assert (rows["failures"], rows["unknown dimensions"], rows["unread"]) == (3, 1, 1)
+    assert (rows["failures"], rows["unknown dimensions"], rows["unread"]) == (3, 2, 1)
 
 
 def test_scores_of_anything_else_give_no_rows() -> None:

@@ -414,6 +414,9 @@ def test_a_model_that_a_baseline_leaves_unasked_is_named_once_and_no_model_is_no
         run_options=options,
         judge="baseline/longest",
     )
+    # What it says is its verdicts with the first order.
+    outputs = [sample.output.completion for sample in samples_of(log)]
+    assert outputs == [str({ONE: "a", TWO: "a", "Overall": "a"})] * 4
     [said] = warnings_in(log)
     assert tells(said, "judge=baseline/longest ... mockllm/judge ... --model none")
     assert judge.seen == []
@@ -446,6 +449,9 @@ def test_a_baseline_gets_what_its_row_says(kind: str, orders: str, tmp_path: Pat
         assert metrics[f"baseline {kind} {level} accuracy"] == metrics[f"{level} accuracy"]
     if orders == "both":
         assert metrics["overall flips"] == (kind == "first")
+    if kind == "first":
+        log = judged(tmp_path, Script(""), cases[:1], judge="baseline/first", orders="both")
+        assert samples_of(log)[0].output.completion == str({ONE: "a", TWO: "a", "Overall": "a"})
 
 
 def test_random_baseline_depends_on_seed_and_sample_alone(tmp_path: Path):
@@ -493,6 +499,31 @@ def test_table_names_what_was_unread() -> None:
         "| Clarity | a | a (right) | a |",
         "| Overall | b | unread | unread |",
     ]
+
+
+def test_columns_are_the_orders_as_they_were_asked_and_cells_their_verdicts() -> None:
+    names = ("Clarity", "Overall")
+    readings = [
+        PairReading("b", names, {"Clarity": "tie", "Overall": "b"}, reply="one"),
+        PairReading("a", names, {"Clarity": None, "Overall": "a"}, mode="unparseable", detail="?"),
+    ]
+    text = explain_pair(LABELS, {"Clarity": None, "Overall": "tie"}, readings)
+    assert text.splitlines()[:4] == [
+        "|  | label | verdict | b first | a first |",
+        "|---|---|---|---|---|",
+        "| Clarity | a | unread | tie | unread |",
+        "| Overall | b | tie (wrong) | b | a |",
+    ]
+    assert "- Clarity, Overall, a first: **unparseable**. ?" in text
+    # Only what was said is quoted.
+    assert text.count("### Clarity, Overall: ") == 1
+
+
+def test_a_computed_table_stands_as_it_is_and_not_as_code() -> None:
+    table = "| SaMer | a |\n|---|---|\n| x | 1 |"
+    reading = PairReading("a", ("Overall",), {"Overall": "a"}, reply=table, computed=True)
+    text = explain_pair({"Overall": "a"}, {"Overall": "a"}, [reading])
+    assert text.endswith(f"\n\n{table}") and "```" not in text
 
 
 RECORD = json.dumps(

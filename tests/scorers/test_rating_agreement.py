@@ -18,7 +18,7 @@ from urs_inspect._util import InputError
 from urs_inspect.scorers import rating_agreement
 from urs_inspect.scorers._rating_agreement import agreement, rated_item, rating_report
 from urs_inspect.solvers import give_rating
-from urs_inspect.solvers._give_rating import INSTRUCTIONS
+from urs_inspect.solvers._give_rating import INSTRUCTIONS, JUDGE_KEY, JUDGE_NEEDS_KEY
 from urs_inspect.stats import clustered_mean
 
 
@@ -138,6 +138,25 @@ def test_a_failed_call_is_no_rating_and_costs_no_other(
     assert explanation[0].startswith("Label: 3 (1 to 5)") and detail in explanation[1]
     assert all(sample.error is None for sample in samples_of(log))
     assert judge_numbers(log)["failures call_failed"] == 1
+
+
+def test_a_score_says_how_its_call_was_made_and_whether_it_was_made_again(tmp_path: Path) -> None:
+    right, wrong = ('{"key": "bcdfghjk", "score": 4}', '{"score": 4}')
+    facts_of_sample = {**FACTS, JUDGE_KEY: "bcdfghjk", JUDGE_NEEDS_KEY: True, "prompt": "?"}
+    samples = [Sample(id=f"r{n}", input="Answer.", metadata=facts_of_sample) for n in (1, 2, 3)]
+    task = Task(dataset=MemoryDataset(samples), solver=give_rating(), scorer=rating_agreement())
+    script = Script([wrong, right, right, wrong, wrong])
+    log = run(task, tmp_path, model=script.model(), grader=None, max_samples=1)
+    facts = [(sample.scores or {})["rating_agreement"].metadata or {} for sample in samples_of(log)]
+    assert [fact["asked_again"] for fact in facts] == [True, False, True]
+    assert [fact.get("failure_mode") for fact in facts] == [None, None, "no_key"]
+    # A temperature that nobody chose is one that is said all the same.
+    assert [fact["temperature_requested"] for fact in facts] == [None] * 3
+    assert [fact["structured"] for fact in facts] == [False] * 3
+    assert all("temperature_sent" in fact for fact in facts)
+    counts = [next(iter(fact["reply_counts"].values())) for fact in facts]
+    assert [count["replies"] for count in counts] == [1] * 3
+    assert [count.get("asked_again", 0) for count in counts] == [1, 0, 1]
 
 
 def test_a_limit_is_the_harness_s_own_and_no_failed_call(tmp_path: Path) -> None:

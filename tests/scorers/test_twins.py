@@ -52,6 +52,19 @@ def test_a_shift_is_the_twin_less_its_answer_in_the_order_of_the_kinds(key: str)
     assert math.isnan(found["other"])
 
 
+def test_twins_stay_in_the_order_in_which_they_were_judged() -> None:
+    kinds = ("truncated", "flattery", "authority")
+    facts = [
+        {"twin": kind, "pair": pair, "model": "m", "question": f"q{pair}", "doublings": 0.0}
+        for pair in (3, 1, 2)
+        for kind in ("original", *kinds)
+    ]
+    found = scored_twins([(fact, float(place)) for place, fact in enumerate(facts)])
+    assert found["pair"].tolist() == [3, 3, 3, 1, 1, 1, 2, 2, 2]
+    assert found["twin"].tolist() == [*kinds] * 3
+    assert found["shift"].tolist() == [1, 2, 3] * 3
+
+
 def test_epochs_are_averaged_before_they_are_compared() -> None:
     scores = [
         twin("original", 1, 4),

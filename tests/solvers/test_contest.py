@@ -6,15 +6,17 @@ import click
 import pytest
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
+from inspect_ai.model import ModelName
+from inspect_ai.solver import TaskState
 
 from tests.tasks.contests import Field, compete
 from tests.tasks.scripted import Script, output, samples_of
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._ballots import Ballot
-from urs_inspect.judging._pair_reply import PENDING, REPLIES
+from urs_inspect.judging._pair_reply import PENDING, REPLIES, PairReply
 from urs_inspect.solvers import contest
-from urs_inspect.solvers._pair_asking import call_facts
+from urs_inspect.solvers._pair_asking import call_facts, keep_replies
 from urs_inspect.solvers._role_models import roles_known
 
 ANSWER = Sample(id="i", input="Why?", metadata={"phase": "answer"})
@@ -29,6 +31,19 @@ def asked(tmp_path: Path, roles, sample: Sample = ANSWER, **arguments):
     )
     [found] = samples_of(log)
     return found
+
+
+def test_each_reply_is_kept_with_the_judge_that_gave_it() -> None:
+    state = TaskState(ModelName("none/none"), "s", 1, "?", [])
+    replies = [PairReply(first, ("Overall",), first) for first in ("a", "b", "a")]
+    keep_replies(state, replies, ["x", "y", "z"])
+    kept = state.store.get(REPLIES)
+    assert [reply["judge"] for reply in kept] == ["x", "y", "z"]
+    assert [reply["reply"] for reply in kept] == ["a", "b", "a"]
+    keep_replies(state, replies[:2])
+    assert [reply.get("judge") for reply in state.store.get(REPLIES)] == [None, None]
+    with pytest.raises(ValueError, match="argument"):
+        keep_replies(state, replies, ["x", "y"])
 
 
 @pytest.mark.parametrize(

@@ -134,11 +134,13 @@ def refusing(status: int, words: str) -> Response:
     return Response(status, json.dumps({"error": {"message": words, "type": "scripted"}}).encode())
 
 
+@pytest.mark.parametrize("value", ["no", "", "True", "0", " true"])
 def test_another_value_than_true_or_false_in_the_environment_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
+    value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("URS_INSPECT_PREFLIGHT", "no")
-    with pytest.raises(InputError, match="URS_INSPECT_PREFLIGHT: must be true or false, got 'no'"):
+    monkeypatch.setenv("URS_INSPECT_PREFLIGHT", value)
+    words = f"URS_INSPECT_PREFLIGHT: must be true or false, got '{value}'"
+    with pytest.raises(InputError, match=words):
         urs(dataset="sample")
 
 

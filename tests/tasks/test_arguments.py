@@ -39,6 +39,7 @@ from urs_inspect._arguments import (
     checked,
     names,
     one_of,
+    required,
     samer_arguments,
 )
 from urs_inspect._satellites import at, satellites
@@ -247,6 +248,13 @@ def test_every_task_is_checked_and_has_docs_for_each_argument(name: str) -> None
         assert f"        {parameter}: " in task.__doc__, parameter
     assert "s for `urs`" not in task.__doc__  # a user sees one task at a time
     assert len(signature(task).parameters) <= 16
+
+
+@pytest.mark.parametrize("value", [0, False, "", [], 0.0])
+def test_only_what_was_not_given_is_missing(value: object) -> None:
+    assert required(value, "bench", "a, b") is value
+    with pytest.raises(InputError, match=r"^bench: .*-T bench=.*a, b$"):
+        required(None, "bench", "a, b")
 
 
 def _required(task: Callable[..., Task]) -> list[str]:

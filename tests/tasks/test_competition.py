@@ -217,6 +217,25 @@ def test_a_new_attempt_is_told_by_its_samples() -> None:
     assert repeats == [False, True, False]
 
 
+def test_a_run_goes_on_without_a_comparison_that_was_cancelled() -> None:
+    chosen = AllocationOptions(rule="random", budget=6, batch=2, confidence=0.9999)
+    made = competition(pool(6), plan(allocation=chosen))
+    asked: list[str] = []
+
+    async def play() -> None:
+        while samples := await made.next_samples():
+            cancelled, *others = samples
+            asked.extend(str(one.id) for one in samples)
+            await made.sample_abandoned(cancelled, 1)
+            for one in others:
+                score = Score(value={"outcome": 0.5})
+                await made.sample_complete(ended(one, pair_choice=score))
+            assert len(asked) < 20
+
+    anyio.run(play)
+    assert len(set(asked)) == len(asked) == 6
+
+
 def test_a_run_that_begins_again_asks_the_same_again() -> None:
     made = competition(pool(), plan(k=2))
     first = batches(made)

@@ -30,7 +30,7 @@ from tests.telling import tells
 from urs_inspect import judge_rating, judge_twins, urs
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
-from urs_inspect.judging._twins import PADDED
+from urs_inspect.judging._twins import KINDS, PADDED
 from urs_inspect.logs._judged import JudgedAnswer, read_judged_answers
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
@@ -38,7 +38,7 @@ from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._twins import Twins, read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
 from urs_inspect.scorers._twins import FIELDS, SHIFT, scored_twins
-from urs_inspect.tasks.judge_twins import draw_answers
+from urs_inspect.tasks.judge_twins import _other_text, _rated, _Run, _samples, draw_answers
 
 RESTATED = (
     "In other words",
@@ -231,6 +231,71 @@ def test_answers_are_spread_over_the_scores_of_a_model(logs: Path) -> None:
     assert thirds == {0: 10, 1: 10, 2: 10}
     middles = draw_answers(lengthy(logs, (0, 0, 90)), 2, seed=1)  # of each half
     assert [answer.final for answer in middles] == [22, 67]
+
+
+def test_each_answer_has_its_twins_and_those_that_equal_it_are_counted_by_language(
+    logs: Path,
+) -> None:
+    first, *_ = read_judged_answers([str(logs)], [])
+    given = [
+        ("en", "Perhaps it is. It rains a lot here. The sun is rare. Snow is not."),
+        ("en", "Well"),
+        ("zh", "好"),
+        ("en", "It is so. It rains a lot here. The sun is rare. Snow is not."),
+    ]
+    found = [
+        replace(first, id=f"q{place}", model="m", language=language, text=text)
+        for place, (language, text) in enumerate(given)
+    ]
+    run_of = _Run(_rated, "x", (1, 5), {})
+    samples, equal = _samples(run_of, found, [KINDS["shuffled"], KINDS["confident"]], 0)
+    # The one word of two answers can be neither shuffled nor made surer.
+    assert [sample.id for sample in samples] == [
+        "0:original",
+        "0:shuffled",
+        "0:confident",
+        "3:original",
+        "3:shuffled",
+    ]
+    assert equal == {
+        "shuffled/en": 1,
+        "confident/en": 2,
+        "shuffled/zh": 1,
+        "confident/zh": 1,
+    }
+    for sample in samples:
+        facts = sample.metadata or {}
+        place = int(str(sample.id)[0])
+        assert (facts["pair"], facts["question"], facts["model"]) == (place, f"q{place}", "m")
+        assert f"{place}:{facts['twin']}" == sample.id
+        length = len(facts["response"]) / len(given[place][1])
+        assert 2 ** facts["doublings"] == pytest.approx(length)
+        if facts["twin"] == "original":
+            assert facts["response"] == given[place][1]
+        else:
+            assert facts["response"] != given[place][1]
+
+
+def test_another_answer_is_the_next_one_to_another_question_in_its_language(logs: Path) -> None:
+    first, *_ = read_judged_answers([str(logs)], [])
+    given = [("q0", "en"), ("q0", "en"), ("q1", "zh"), ("q2", "en"), ("q3", "fr")]
+    found = [
+        replace(first, id=id, language=language, text=f"text {place}")
+        for place, (id, language) in enumerate(given)
+    ]
+    others = [_other_text(found, place) for place in range(5)]
+    assert others == ["text 3", "text 3", "", "text 0", ""]
+
+
+def test_a_response_is_replaced_in_its_prompt_and_its_facts(logs: Path) -> None:
+    first, *_ = read_judged_answers([str(logs)], [])
+    asked = first.sample.model_copy(
+        update={"input": "Rate: OLD\nAgain: OLD", "metadata": {"response": "OLD", "rating": 3}}
+    )
+    sample = _rated(replace(first, text="OLD", sample=asked), "NEW", "7")
+    assert (sample.id, sample.input) == ("7", "Rate: NEW\nAgain: NEW")
+    assert sample.metadata == {"response": "NEW", "rating": 3}
+    assert sample.target == asked.target
 
 
 def test_the_same_seed_draws_the_same(logs: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import SampleScore, Score
 
@@ -229,6 +229,20 @@ def test_what_it_costs_is_said_before_and_more_cases_than_there_are_are_all(
         caplog.text, "42 cases x 2 evaluators x 1 source ... x 2 tested models: 168 judge calls"
     )
     assert "up to 2 times as many" in caplog.text and "word for word" not in caplog.text
+
+
+def test_a_log_of_answers_that_did_not_finish_is_named_in_a_warning(
+    places: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    files = sorted(Path(places["answers"]).glob("*.eval"))
+    log = read_eval_log(str(files[0]))
+    log.status = "cancelled"
+    log.eval.task_id, log.eval.run_id = "other", "other"
+    unfinished = Path(places["answers"]) / "unfinished.eval"
+    write_eval_log(log, str(unfinished))
+    urs_crossval(**places, dataset="sample", cases=4, folds=2, evaluators="x")
+    levels = [one.levelname for one in caplog.records if "unfinished.eval" in one.getMessage()]
+    assert levels.count("WARNING") == 1
 
 
 def test_a_copy_in_place_of_a_second_output_is_noticed(

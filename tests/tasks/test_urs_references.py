@@ -5,6 +5,7 @@ fit.
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inspect_ai.log import EvalLog, read_eval_log
@@ -63,6 +64,46 @@ def test_the_questions_are_asked_as_they_are_and_nobody_judges(tmp_path: Path) -
     assert metric_values(log, "reference_outcome") == {"usable": 1, "answers usable": CASES}
     assert log.results is not None and log.results.headline is not None
     assert log.results.headline.metric == "usable"
+
+
+def test_the_seed_orders_the_questions_as_those_of_urs() -> None:
+    orders = []
+    for seed in (0, 3, 4):
+        ids = [str(sample.id) for sample in urs_references(dataset="sample", seed=seed).dataset]
+        assert ids == [str(sample.id) for sample in urs(dataset="sample", seed=seed).dataset]
+        assert ids not in orders
+        orders.append(ids)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "languages", "intents"),
+    [
+        ({"language": "zh"}, {"zh"}, 7),
+        ({"intents": "leisure,api"}, {"en", "zh"}, 2),
+        ({"language": "en", "intents": "leisure"}, {"en"}, 1),
+    ],
+)
+def test_questions_are_those_of_the_languages_and_intents_asked_for(
+    chosen: dict[str, Any], languages: set[str], intents: int
+) -> None:
+    facts = [sample.metadata or {} for sample in urs_references(dataset="sample", **chosen).dataset]
+    assert {fact["language"] for fact in facts} == languages
+    assert len({fact["intent"] for fact in facts}) == intents
+    assert len(facts) == 3 * len(languages) * intents
+
+
+def test_faulty_rows_of_a_file_are_skipped_on_request_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "own.csv"
+    rows = ["question,user_intent,language", "Why?,Leisure,EN", ",Leisure,EN", "Who?,API,CN"]
+    path.write_text("\n".join(rows), "utf-8")
+    with pytest.raises(InputError, match="line 3"):
+        urs_references(dataset=str(path))
+    task = urs_references(dataset=str(path), lenient=True)
+    assert {str(sample.input) for sample in task.dataset} == {"Why?", "Who?"}
+    [message] = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert "1" in message and "own.csv" in message
 
 
 def test_log_and_file_serve_alike(tmp_path: Path, command: Run) -> None:
