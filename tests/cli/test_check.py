@@ -1,16 +1,19 @@
 """`urs-inspect check`: what it says of files of every kind, right and wrong."""
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cli.conftest import Run
 from tests.cli.test_told import Told
 from tests.telling import tells
 from urs_inspect.cli._check import _contents_of_rows
+from urs_inspect.datasets import load_ratings
 
 RUBRIC = """
 extends: urs
@@ -117,6 +120,21 @@ def test_what_is_said_of_files_of_every_kind(
 
 
 @pytest.mark.satellites
+def test_columns_of_answers_are_those_with_which_their_ratings_are_read(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing is installed that imports them."""
+    monkeypatch.setattr("urs_inspect.cli._check._importable", lambda path, rows: None)
+    answers = folder / "unrated.jsonl"
+    answers.write_text('{"question": "Why?", "output": "So."}\n', encoding="utf-8")
+    output = run("check", answers).output
+    [columns] = re.findall("-T columns='(.*)'", output)
+    answers.write_text('{"question": "Why?", "output": "So.", "points": 3}\n', encoding="utf-8")
+    given = yaml.safe_load(columns.replace("?", "points"))
+    [case] = load_ratings(str(answers), scale=(1, 5), columns=given).cases
+    assert (case.prompt, case.response, case.rating) == ("Why?", "So.", 3)
+
+
 def test_an_unknown_kind_lists_the_known_ones_and_a_missing_file_is_named(
     run: Run, folder: Path
 ) -> None:

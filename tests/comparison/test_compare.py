@@ -274,6 +274,8 @@ GOOD = frame({"a": [1, 0, 1, 0], "b": [1, 1, 1, 0]}, cluster=list("ppqq"), group
         (GOOD.assign(value="good"), {}, ["8 of 8", "good"]),
         (GOOD.assign(value=math.inf), {}, ["8 of 8", "inf"]),
         (GOOD.assign(value=NAN), {}, ["8 rows"]),
+        (GOOD.drop(columns="sample"), {}, ["lacks sample", "model, value"]),
+        (GOOD.drop(columns="model"), {}, ["lacks model", "sample, value"]),
         (GOOD.assign(cluster=list("ppqqpqpq")), {}, ["2 samples", "cluster", "s001"]),
         (GOOD.assign(group=list("xxyyyxyy")), {}, ["1 sample", "group", "s000"]),
         (GOOD.assign(sample=list("abcdefgh")), {}, ["no sample", "a 4", "b 4"]),

@@ -79,15 +79,15 @@ def test_rows_without_a_verdict_or_a_text_are_left_out_and_said_once(
         {},
     ]
     changes += [{"response_A": value} for value in (True, True, True, True, None, 7)]
-    changes += [{"verdict": value} for value in ("bad", "", None, float("nan"))]
+    changes += [{"verdict": value} for value in ("bad", "", None, float("nan"), " ")]
     path = write_rows("my.jsonl", [foreign(**change) for change in changes])
     with caplog.at_level(logging.WARNING):
         data = load_pairs(str(path), columns=COLUMNS)
     assert [case.id for case in data.cases] == ["my_0001"]
     assert len(data.skipped) == len(changes) - 1
     [record] = caplog.records
-    assert tells(record.message, "10 of 11 rows: ... 'response_A' ... true: 4 (my_0002, my_0003")
-    assert tells(record.message, 'label "bad": 1 (my_0008) ... label: 3 (my_0009')
+    assert tells(record.message, "11 of 12 rows: ... 'response_A' ... true: 4 (my_0002, my_0003")
+    assert tells(record.message, 'label "bad": 1 (my_0008) ... label: 4 (my_0009')
 
 
 RATERS: list[tuple[list[object], str, str]] = [

@@ -432,6 +432,14 @@ def test_votes_of_people_decide_pairs(run: Run, tmp_path: Path) -> None:
     assert tells(" ".join(people_notes(people)), "5 votes of people on 2 of 2 comparisons")
 
 
+def test_votes_of_people_stand_beside_the_log_that_is_named(run: Run, tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "v.jsonl", vote(0, "x", "y", "model_a"))
+    result = run("import", "verdicts", file, "--people", "-o", tmp_path / "voted.eval")
+    assert result.exit_code == 0, result.output
+    people = read_human_battles([tmp_path / "voted.eval"], [tmp_path / "voted.votes.jsonl"])
+    assert (people.agreement.votes, list(people.battles.outcome)) == (1, [1.0])
+
+
 def test_votes_of_people_stand_beside_a_judge(run: Run, tmp_path: Path) -> None:
     """They are in another log than the judge's verdicts on the same answers."""
     votes = [vote(number, "x", "y", "model_a") for number in range(4) for _ in range(3)]

@@ -495,6 +495,7 @@ FILES: dict[str, list[dict[str, Any]]] = {
     "many-words.jsonl": [PAIR | {"judge": "j", "winner": f"w{number}"} for number in range(13)],
     "x-vs-y-gpt4.jsonl": [{"question_id": 1, "score": 1}],
     "answer_x-vs-answer_y-human.jsonl": [{"question_id": 1, "score": 1}],
+    "named-vs-too.jsonl": [PAIR | {"judge": "j", "winner": "a"}],
     "models-x-vs-y.jsonl": [{"question_id": 1, "score": 1}],
     "scores.jsonl": [ASKED | {"model": "m", "judge": name, "score": 1} for name in "jk"],
     "wide.jsonl": [

@@ -310,6 +310,15 @@ def test_what_was_written_is_read_and_the_last_object_counts(
 # Prompts
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_example_of_a_review_keeps_the_rule_that_its_prompt_gives(language: str) -> None:
+    """The most probable intent is one of the plausible ones."""
+    prompt = case_review_prompt(RUBRIC, language, "Why?")
+    example = json.loads("{" + prompt.instructions.rpartition("{")[2])
+    assert len(example["plausible_intents"]) > 1
+    assert example["intent"] in example["plausible_intents"]
+
+
 @pytest.mark.parametrize(
     ("make", "materials", "injected", "kind"),
     [

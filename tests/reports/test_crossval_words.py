@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.reports.golden_files import check_golden, difference
 from tests.reports.test_crossval import Finals, grid, grid_log
@@ -189,6 +190,17 @@ def test_reports_of_ordinary_runs() -> None:
     for name, report in reports.items():
         shown = difference(usual, text_of(report))
         check_golden(f"scenarios_of_robustness/{name}", shown)
+
+
+@pytest.mark.parametrize("name", ["models", "evaluators"])
+def test_simulated_models_and_judges_are_labelled_in_ordinary_runs(name: str) -> None:
+    scores = runs().scores
+    changed: dict[str, Any] = {name: (*getattr(scores, name)[:-1], "urs_simulation/z")}
+    simulated = replace(scores, **changed)
+    for of_runs, is_labelled in ((scores, False), (simulated, True)):
+        report = crossval_report([], [runs(scores=of_runs)], HOW)
+        warned = " ".join(warning for part in report.sections for warning in part.warnings)
+        assert ("simulated" in warned.lower()) is is_labelled
 
 
 def test_why_runs_show_no_self_preference() -> None:

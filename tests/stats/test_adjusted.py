@@ -1,5 +1,6 @@
 """Ratings corrected by a judge, and at equal style."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -417,3 +418,6 @@ def test_models_that_would_be_infinitely_strong_get_a_finite_rating() -> None:
 def test_too_few_votes_are_refused_with_counts() -> None:
     with pytest.raises(InputError, match=r"at least 10 comparisons .* got 9: 9 have votes, 40"):
         rank_corrected(two_models([1.0] * 9, [1.0] * 40))
+    unjudged = [1.0] * 9 + [math.nan] * 31
+    with pytest.raises(InputError, match=r"got 9: 40 have votes, 9 a verdict"):
+        rank_corrected(two_models([1.0] * 40, unjudged))

@@ -181,9 +181,11 @@ def test_own_frame_replaces_the_whole_prompt_and_has_its_own_hash(tmp_path: Path
 FIVE = [UrsCase(f"c{n}", "?", "", "leisure", "en") for n in range(5)]
 
 
-def chosen(command: click.Command, words: Sequence[str]) -> str:
+def chosen(
+    command: click.Command, words: Sequence[str], cases: Sequence[UrsCase] = tuple(FIVE)
+) -> str:
     with command.make_context(command.name, [*words]):
-        return "".join(case.id[1:] for case in asked_cases(FIVE))
+        return "".join(case.id[1:] for case in asked_cases(cases))
 
 
 @pytest.mark.parametrize(
@@ -209,6 +211,12 @@ def test_options_of_the_harness(
     (tmp_path / "run.yaml").write_text("limit: 4\n", encoding="utf-8")
     assert chosen(eval_command, ["urs", *options]) == ids
     assert chosen(eval_set_command, ["urs", "--log-dir", "x", *options]) == ids
+
+
+@pytest.mark.parametrize("given", ["a:2", "urs:a:2"])
+def test_ids_with_colons_are_found_with_and_without_the_task(given: str) -> None:
+    cases = [UrsCase(name, "?", "", "leisure", "en") for name in ("a:1", "a:2", "a:3")]
+    assert chosen(eval_command, ["urs", "--sample-id", given], cases) == ":2"
 
 
 @pytest.mark.parametrize(("limit", "ids"), [(2, "01"), ((1, 3), "012"), (None, "01234")])
