@@ -264,7 +264,7 @@ def _need_whole(
 ) -> bool:
     """Whether the summary of a judged sample lacks something that the sample itself has."""
     roles = role_models(log)
-    return all(
+    return any(
         given is None
         or _judged_itself_without_role(log, roles, sample, [name for name, _ in given])
         for sample, given in zip(samples, finals, strict=True)
