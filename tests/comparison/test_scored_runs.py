@@ -71,14 +71,16 @@ def test_a_score_that_lacks_a_judge_of_the_panel_is_none(tmp_path: Path) -> None
         part_of(("x", 7), ("y", None)),
         part_of(("x", 7), ("y", 8), ("dead", None)),  # which gave no score in any log
         {"outcome": "partial_panel"},  # whoever they were
+        part_of(("x", 7), ("y", None), ("dead", None)),
     ]
-    one = with_facts(write_log(tmp_path, "a", [7, 7, 7, 7]), facts)
-    other = with_facts(write_log(tmp_path, "b", [5, 6, 7, 8]), [WHOLE, WHOLE, facts[1], WHOLE])
+    one = with_facts(write_log(tmp_path, "a", [7, 7, 7, 7, 7]), facts)
+    given = [WHOLE, WHOLE, facts[1], WHOLE, WHOLE]
+    other = with_facts(write_log(tmp_path, "b", [5, 6, 7, 8, 9]), given)
     scores = read_sample_scores([one, other])
-    assert str(by_model(scores)["a"]) == "[7.0, nan, 7.0, nan]"
-    assert str(by_model(scores)["b"]) == "[5.0, 6.0, nan, 8.0]"
+    assert str(by_model(scores)["a"]) == "[7.0, nan, 7.0, nan, nan]"
+    assert str(by_model(scores)["b"]) == "[5.0, 6.0, nan, 8.0, 9.0]"
     assert scores.scored_by == {"x", "y"}
-    assert tells(scores.chosen, "3 scores (2 in ... a0.eval, 1 in ... b0.eval)")
+    assert tells(scores.chosen, "4 scores (3 in ... a0.eval, 1 in ... b0.eval)")
     whole = with_facts(write_log(tmp_path, "c", [7, 7, 7, 7]), [WHOLE] * 4)
     assert "panel" not in read_sample_scores([whole]).chosen
 
