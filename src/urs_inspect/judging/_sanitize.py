@@ -6,6 +6,7 @@ It can neither imitate the prompt around it nor inject a result.
 import html
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from urs_inspect.judging._objects import Span
 
@@ -156,6 +157,7 @@ def _plain_character(encoded: str) -> str:
     return encoded.translate(_UPRIGHT)
 
 
+@lru_cache(maxsize=256)  # to compile one takes longer than all else of a frame
 def delimiters_of(case: str) -> re.Pattern[str] | None:
     """What stands next to the materials in the frame, as one pattern.
 
