@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
@@ -134,7 +135,8 @@ class _Handler(BaseHTTPRequestHandler):
             "Content-Length", str(len(site.body) if site.promised is None else site.promised)
         )
         self.end_headers()
-        self.wfile.write(site.body)
+        with suppress(BrokenPipeError):  # who asked has read enough
+            self.wfile.write(site.body)
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
