@@ -488,6 +488,6 @@ def test_on_a_terminal_the_reading_of_logs_is_told_beside_the_output(
         assert out == ""
         told.append("Reading logs" in err)
     assert told == [False, True]
-    with _reading([str(logs / "nowhere.eval")]):  # what is wrong is said by what reads it
+    with _reading([str(logs / "nowhere.eval")]):  # the reader of the log reports the error
         pass
     assert "Reading" not in capsys.readouterr().err

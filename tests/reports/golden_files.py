@@ -24,8 +24,9 @@ def check_golden(name: str, markdown: str) -> None:
 
 
 def difference(usual: str, markdown: str) -> str:
-    """What a report has, and which sentences it lacks, beside a usual one, so that a sentence of
-    both is kept once.
+    """The lines of a report that the usual one lacks, and the sentences that only the usual one has.
+
+    A sentence of both is then kept in one file, that of the usual report.
     """
     changes = unified_diff(_sentences(usual), _sentences(markdown), n=0, lineterm="")
     # Without the names of files, the numbers of lines and the usual report's rows of tables.

@@ -157,7 +157,7 @@ def _plain_character(encoded: str) -> str:
     return encoded.translate(_UPRIGHT)
 
 
-@lru_cache(maxsize=256)  # to compile one takes longer than all else of a frame
+@lru_cache(maxsize=256)  # compiling the pattern takes longer than the rest of a prompt's frame
 def delimiters_of(case: str) -> re.Pattern[str] | None:
     """What stands next to the materials in the frame, as one pattern.
 
