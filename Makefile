@@ -9,7 +9,7 @@ VLLM_BIN := $(VLLM_VENV)/bin
 DOCS_VENV ?= .venv-docs
 DOCS_BIN := $(DOCS_VENV)/bin
 
-.PHONY: demo test test-core test-ray test-vllm test-package bench lint types contracts check docs example pictures build lock clean
+.PHONY: demo test test-browser test-core test-ray test-vllm test-package bench lint types contracts check docs example pictures build lock clean
 .DEFAULT_GOAL := help
 
 # Some images set it; then every process of the tests compiles the sources and the tests again.
@@ -17,7 +17,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make demo    install into $(VENV) and run URS with simulated models"
-	@echo "make test    the test suite without what needs vLLM or starts Ray"
+	@echo "make test    the test suite without what needs a browser or vLLM, or starts Ray"
+	@echo "make test-browser   the pages in a real Chromium, also those of \`inspect view\`"
 	@echo "make test-ray    partitions on a local Ray, workers and driver killed in the midst"
 	@echo "make test-vllm   the rest: real vLLM engines on the CPU (Linux), in an environment of their own; VLLM=0.26.0 for the oldest"
 	@echo "make test-package   what a release ships: built, installed and run outside the checkout"
@@ -46,7 +47,11 @@ demo: $(VENV)/installed
 
 # A file's tests run in one process, which makes what they share once; tests/conftest.py has the longest files come first.
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not vllm and not ray"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not browser and not vllm and not ray"
+
+# Chromium, or Debian's chromium-headless-shell, which takes half as long; URS_INSPECT_CHROMIUM names another one.
+test-browser: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m browser tests/annotation tests/reports tests/viewer
 
 # Starting Ray takes longer than what is tested, so that these do not run beside the others.
 test-ray: $(VENV)/installed-dev
@@ -126,7 +131,7 @@ PICTURED = tests/annotation/test_rating_page.py tests/annotation/test_voting_pag
 pictures: $(VENV)/installed-dev
 	URS_INSPECT_SCREENSHOTS=docs/images $(BIN)/python -m pytest -n 3 --dist loadfile $(PICTURED)
 	$(BIN)/python benchmarks/people_figure.py docs/images/people.png
-	$(BIN)/python benchmarks/pictures.py docs/images
+	$(BIN)/python -m benchmarks.pictures docs/images
 
 build: $(VENV)/installed-dev
 	$(BIN)/python -m build

@@ -6,12 +6,10 @@ light, dark, on a phone. Below `forms/` are smaller pictures of the report, the 
 a guide, as the site shows them (`make docs` comes first), in print as well. `make pictures` makes
 the other pictures, too.
 
-    python benchmarks/pictures.py docs/images
+    python -m benchmarks.pictures docs/images
 """
 
 import argparse
-import os
-import shutil
 import tempfile
 from contextlib import chdir
 from itertools import product
@@ -19,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai import eval as inspect_eval
-from playwright.sync_api import sync_playwright
+from tests.chromium import chromium
 
 from urs_inspect import make_leaderboard, read_answers, report_leaderboard, urs
 from urs_inspect.reports.layout._page import render_page
@@ -63,19 +61,13 @@ def main() -> None:
     )
     parser.add_argument("directory", type=Path)
     directory = parser.parse_args().directory
-    chromium = (
-        os.environ.get("URS_INSPECT_CHROMIUM")
-        or shutil.which("chromium")
-        or shutil.which("google-chrome")
-    )
     (directory / "forms").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         pages = {
             "report": page(Path(folder)),
             **{name: Path(file).resolve() for name, file in PAGES.items()},
         }
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        with chromium() as browser:
             for (name, file), (form, options) in product(pages.items(), FORMS.items()):
                 opened = browser.new_page(**options)
                 if form == "print":
@@ -90,7 +82,6 @@ def main() -> None:
                 if name == "report" and form != "print":
                     opened.screenshot(path=directory / f"{name}_{form}.png")
                 opened.close()
-            browser.close()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@ both.
 """
 
 import os
-import shutil
 import socket
 import time
 from collections.abc import Iterator
@@ -14,24 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
 
 from tests import processes
 from tests.ballot_files import write_ballots
+from tests.chromium import chromium
 from urs_inspect.annotation._votes import Vote, read_votes
 from urs_inspect.discrepancy._ballots import Ballot
 
-CHROMIUM = (
-    os.environ.get("URS_INSPECT_CHROMIUM")
-    or shutil.which("chromium")
-    or shutil.which("google-chrome")
-)
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-]
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 844},
@@ -43,12 +32,9 @@ PHONE: dict[str, Any] = {
 
 @pytest.fixture(scope="module")  # its event loop would be in the way of runs of other modules
 def browser() -> Iterator[Browser]:
-    assert CHROMIUM, "no Chromium: install it, or name one in URS_INSPECT_CHROMIUM"
     expect.set_options(timeout=15_000)
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with chromium() as found:
         yield found
-        found.close()
 
 
 @dataclass

@@ -3,29 +3,17 @@
 """
 
 import os
-import shutil
 import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from tests import processes
+from tests.chromium import chromium
 from tests.viewer.browser import HEIGHT, WIDTH
-
-_CHROMIUM = (
-    os.environ.get("URS_INSPECT_CHROMIUM")
-    or shutil.which("chromium")
-    or shutil.which("google-chrome")
-)
-_QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-]
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +46,5 @@ def page(log_file: Path) -> Iterator[Page]:
     """A page in Chromium; it comes after the log, because its event loop would be in the way of the
     run's.
     """
-    assert _CHROMIUM, "no Chromium: install it, or name one in URS_INSPECT_CHROMIUM"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_CHROMIUM, args=_QUIET)
+    with chromium() as browser:
         yield browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-        browser.close()
