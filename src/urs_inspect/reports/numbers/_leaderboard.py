@@ -384,11 +384,11 @@ def _length_bins(answers: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     for name in names:
         known = answers[answers["model"] == name].dropna(subset=["answer_length", FINAL])
         by_length = known.sort_values("answer_length", kind="stable")
+        lengths = by_length["answer_length"].to_numpy(dtype=np.float64)
+        finals = by_length[FINAL].to_numpy(dtype=np.float64)
         for part in np.array_split(np.arange(len(known)), min(_BINS, len(known)) or 1):
-            chosen = by_length.iloc[part]
-            if len(chosen):
-                length = chosen["answer_length"].median()
-                rows.append((length, chosen[FINAL].mean(), len(chosen), name))
+            if len(part):
+                rows.append((np.median(lengths[part]), finals[part].mean(), len(part), name))
     return pd.DataFrame(rows, columns=["length", "score", "answers", "model"])
 
 
