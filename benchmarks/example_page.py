@@ -70,7 +70,6 @@ EXAMPLE = ReportKind(
     1,
     "python benchmarks/example_page.py docs/example",
     "example",
-    ("shortcuts", "ranking", "neighbours", "equal_length", "length", "votes", "data"),
     ("index.html",),
 )
 # name of the data -> name on the page; whether its file says which response is the first

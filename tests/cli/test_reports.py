@@ -88,10 +88,10 @@ def test_without_a_log_there_are_reasons(
 @pytest.mark.parametrize(
     ("command", "file"),
     [
-        ("paper addition", "addition.csv"),
-        ("paper assistants", "assistants.csv"),
-        ("robustness", "means.csv"),
-        ("agreement --votes=none", "agreement.csv"),
+        ("paper addition", "addition.md"),
+        ("paper assistants", "assistants.md"),
+        ("robustness", "figure_4.svg"),
+        ("agreement --votes=none", "agreement.json"),
         ("report", "report.html"),
     ],
 )

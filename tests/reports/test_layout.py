@@ -52,7 +52,7 @@ from urs_inspect.reports.layout._tables import (
 from urs_inspect.reports.words._panels import panel_section
 
 NAN = math.nan
-KIND = ReportKind("layout", 1, "urs-inspect layout", "layout", ("rows",), ("more_*.svg",))
+KIND = ReportKind("layout", 1, "urs-inspect layout", "layout", ("more_*.svg",))
 
 
 def tables() -> list[Table]:
@@ -219,7 +219,7 @@ def test_nothing_in_a_script_ends_its_element() -> None:
 # --- files ---
 
 
-@pytest.mark.parametrize("name", ["layout.md", "rows.csv", "more_1.svg", "layout.json"])
+@pytest.mark.parametrize("name", ["layout.md", "more_1.svg", "layout.json"])
 def test_files_of_others_are_named_and_kept(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("{}", encoding="utf-8")
     with pytest.raises(InputError, match=re.escape(name)):
@@ -230,7 +230,7 @@ def test_files_of_others_are_named_and_kept(tmp_path: Path, name: str) -> None:
 
 def test_a_report_removes_what_an_earlier_one_wrote_and_nothing_else(tmp_path: Path) -> None:
     first: dict[str, str | bytes] = {
-        "layout.json": '{"format": "layout"}',
+        "layout.json": '{"format": "layout", "tables": {"rows": []}}',
         "rows.csv": "a",
         "more_1.svg": b"<svg>",
     }
@@ -261,7 +261,7 @@ def test_a_report_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
         (np.float64(1.5), 1.5),
         (np.bool_(True), True),
         ({("a", "b"): NAN, 1: [np.int64(2), (math.inf,)]}, {"a/b": None, "1": [2, [None]]}),
-        (KIND, {**vars(KIND), "tables": ["rows"], "more": ["more_*.svg"]}),
+        (KIND, {**vars(KIND), "more": ["more_*.svg"]}),
         ("text", "text"),
         (None, None),
     ],

@@ -31,7 +31,7 @@ from urs_inspect.stats._power import FEWEST, POWER, score_slope
 
 _SIGNED = number(3, sign=True)
 _PLAIN = number(3)
-GATE = ReportKind("urs-inspect-gate", 1, "urs-inspect gate", "gate", ("gate", "runs", "series"))
+GATE = ReportKind("urs-inspect-gate", 1, "urs-inspect gate", "gate")
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,6 @@ COMPARISON = ReportKind(
     1,
     "urs-inspect compare",
     "comparison",
-    ("models", "means", "differences", "corrected", "corrected_differences"),
     ("comparison.html",),
 )
 _MOST_PAIRS = 45

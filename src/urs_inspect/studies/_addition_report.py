@@ -41,8 +41,7 @@ from urs_inspect.stats._chain_lengths import HEADLINE, TEXT, Trial, accuracy, be
 from urs_inspect.studies._exact_sum import RIGHT, SUMMANDS
 
 TASK = "urs_addition"
-_TABLES = ("addition", "addition_lengths")
-ADDITION = ReportKind("urs-inspect addition", 2, "urs-inspect paper addition", "addition", _TABLES)
+ADDITION = ReportKind("urs-inspect addition", 2, "urs-inspect paper addition", "addition")
 
 _COUNTED = {
     "right": "right",

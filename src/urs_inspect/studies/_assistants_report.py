@@ -37,10 +37,7 @@ from urs_inspect.studies._assistants import BECAUSE, FAILED, FOUND_NOTHING, WITH
 from urs_inspect.studies._assistants_task import AssistantOptions
 
 TASK = "urs_assistants"
-_TABLES = ("assistants", "assistants_differences")
-ASSISTANTS = ReportKind(
-    "urs-inspect assistants", 2, "urs-inspect paper assistants", "assistants", _TABLES
-)
+ASSISTANTS = ReportKind("urs-inspect assistants", 2, "urs-inspect paper assistants", "assistants")
 FACTUAL = "factual"
 TRANSLATION = "translation"
 CHOSEN = "ids"

@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -192,8 +192,7 @@ class ReportKind:
     version: int  # its `schema_version`, raised when a key changes its name or meaning
     command: str  # that makes such reports
     stem: str  # name of the JSON and the Markdown file, without the suffix
-    tables: tuple[str, ...] = ()  # that are written as CSV files
-    more: tuple[str, ...] = ()  # names of other files, as glob patterns
+    more: tuple[str, ...] = ()  # names of files beside these two and the tables, as glob patterns
 
     @property
     def json(self) -> str:
@@ -202,8 +201,8 @@ class ReportKind:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """Names of all other files, as glob patterns."""
-        return (f"{self.stem}.md", *(f"{name}.csv" for name in self.tables), *self.more)
+        """Names of all other files but tables, as glob patterns."""
+        return (f"{self.stem}.md", *self.more)
 
 
 @dataclass(frozen=True)
@@ -316,10 +315,8 @@ class Report:
             contents[f"{name}.csv"] = csv_text(table)
         for name, figure in self.figures.items():
             contents[name] = figure() if callable(figure) else figure
-        # A file of the user's that happens to have the name of a table is not overwritten either.
-        kind = replace(self.kind, more=(*self.kind.more, *contents))
         contents[self.kind.json] = self.json()
-        return write_directory(directory, contents, kind)
+        return write_directory(directory, contents, self.kind)
 
 
 def markdown_table(table: TextTable) -> str:
@@ -378,9 +375,9 @@ def plain(value: Any) -> Any:
     return value
 
 
-def check_directory(directory: Path, kind: ReportKind) -> None:
+def check_directory(directory: Path, kind: ReportKind, names: Iterable[str] = ()) -> None:
     """Refuse a file, and a directory with files of the report's names that are not of such a
-    report.
+    report; `names` are those that only the report knows, as those of its tables.
     """
     if directory.is_file():
         raise InputError(f"output: '{directory}' is a file; name a directory")
@@ -388,24 +385,47 @@ def check_directory(directory: Path, kind: ReportKind) -> None:
     there = []
     for pattern in (*kind.others, kind.json):
         there += [file.name for file in sorted(directory.glob(pattern))]
-    try:
-        text = (directory / kind.json).read_text(encoding="utf-8")
-        found = json.loads(text)
-    except (OSError, ValueError, RecursionError):
-        found = None
-    is_of_kind = isinstance(found, dict) and found.get("format") == kind.format
-    if there and not is_of_kind:
+    there += [name for name in names if name not in there and (directory / name).exists()]
+    if there and _earlier(directory, kind) is None:
         raise InputError(
             f"output: '{directory}' holds {choices(there)}, and no {kind.json} that says they are"
             f" of `{kind.command}`; name another directory, or move them"
         )
 
 
+def _earlier(directory: Path, kind: ReportKind) -> dict[str, Any] | None:
+    """The JSON file of an earlier report of the kind; None without one."""
+    try:
+        text = (directory / kind.json).read_text(encoding="utf-8")
+        found = json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return None
+    if isinstance(found, dict) and found.get("format") == kind.format:
+        return found
+    return None
+
+
+def _earlier_files(directory: Path, kind: ReportKind) -> list[Path]:
+    """Files of an earlier report of the kind that are there, but its JSON file."""
+    files = []
+    for pattern in kind.others:
+        files += sorted(directory.glob(pattern))
+    tables = (_earlier(directory, kind) or {}).get("tables")
+    for file in sorted(directory.glob("*.csv")):
+        if isinstance(tables, dict) and file.stem in tables:
+            files.append(file)
+    return files
+
+
 def write_directory(
     directory: Path, contents: Mapping[str, str | bytes], kind: ReportKind
 ) -> tuple[Path, ...]:
-    """Write the files of a report, and remove what an earlier one has beside them."""
-    check_directory(directory, kind)
+    """Write the files of a report, and remove what an earlier one has beside them.
+
+    Which tables an earlier one had, its JSON file says.
+    """
+    check_directory(directory, kind, contents)
+    earlier = _earlier_files(directory, kind)
     fresh = not directory.exists()
     new = [directory / name for name in contents if not (directory / name).exists()]
     with writing(directory):
@@ -421,10 +441,9 @@ def write_directory(
             if fresh and directory.exists():
                 directory.rmdir()
             raise
-        for pattern in kind.others:
-            for stale in directory.glob(pattern):
-                if stale.name not in contents:
-                    stale.unlink()
+        for file in earlier:
+            if file.name not in contents:
+                file.unlink()
     return tuple(directory / name for name in contents)
 
 

@@ -56,9 +56,7 @@ from urs_inspect.stats._bootstrap import (
 )
 from urs_inspect.stats._correlation import MeanCorrelation
 
-AGREEMENT = ReportKind(
-    "urs-inspect agreement", 3, "urs-inspect agreement", "agreement", ("agreement",)
-)
+AGREEMENT = ReportKind("urs-inspect agreement", 3, "urs-inspect agreement", "agreement")
 
 _SIMULATION = "SIMULATION: simulated models; the numbers mean nothing."
 _MANY = 30  # points from which an interval over points needs no warning

@@ -53,7 +53,6 @@ CROSSVAL = ReportKind(
     3,
     "urs-inspect robustness",
     "crossval",
-    ("means", "rating_bias", "orders", "differences", "self_preference"),
     tuple(
         f"{figure}{place}.svg"
         for figure, place in product(("figure_4", "figure_10", "rating_bias"), ("", "_[0-9]*"))

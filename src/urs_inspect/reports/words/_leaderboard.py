@@ -87,23 +87,11 @@ from urs_inspect.stats._bootstrap import fewest_clusters
 from urs_inspect.stats._power import POWER
 from urs_inspect.stats._variance_components import COMPONENTS
 
-_FILES = (
-    "leaderboard",
-    "differences",
-    "models",
-    "lengths",
-    "equal_length",
-    "noise",
-    "corrected",
-    "corrected_differences",
-    "judge",
-)
 LEADERBOARD = ReportKind(
     "urs-inspect intent report",
     4,
     "urs-inspect report",
     "report",
-    _FILES,
     ("report.html", PUBLISHED_PAGE),
 )
 _MEAN = number(2)
