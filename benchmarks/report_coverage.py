@@ -222,7 +222,7 @@ def made_up_answers(
             **dict.fromkeys((*unknown, "seconds"), math.nan),
         }
         tables.append(pd.DataFrame(columns))
-    return Answers(pd.concat(tables, ignore_index=True), (), ())
+    return Answers(pd.concat(tables, ignore_index=True), {}, ())
 
 
 @dataclass

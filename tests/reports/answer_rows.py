@@ -78,7 +78,7 @@ def rows(model: str, finals: Mapping[str, float], **others: Any) -> list[dict[st
 
 def answers(*models: list[dict[str, Any]], left_out: tuple[str, ...] = ()) -> Answers:
     """The answers of several models."""
-    return Answers(pd.DataFrame([one for rows in models for one in rows]), (), left_out)
+    return Answers(pd.DataFrame([one for rows in models for one in rows]), {}, left_out)
 
 
 def answers_of(finals: Mapping[str, Iterable[float]], names: Sequence[str] = ()) -> Answers:

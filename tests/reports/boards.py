@@ -79,7 +79,7 @@ def rich_board(hostile: str = HOSTILE) -> Leaderboard:
         "0.3",
         60,
     )
-    found = replace(found, runs=(run,))
+    found = replace(found, runs={"a.eval": run})
     return make_leaderboard(found, traffic=MIX, rounds=200, command="urs-inspect report x")
 
 

@@ -664,7 +664,10 @@ def with_runs() -> Leaderboard:
     )  # fmt: skip
     other = replace(run, log="second.eval", model="p/second", judges=(), package="", samples=24)
     return board_of(
-        replace(found, runs=(run, other)), command="urs-inspect report logs", level=0.9, seed=3
+        replace(found, runs={"/logs/p/first.eval": run, "/logs/p/second.eval": other}),
+        command="urs-inspect report logs",
+        level=0.9,
+        seed=3,
     )
 
 

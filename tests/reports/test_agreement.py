@@ -861,7 +861,7 @@ def test_ratings_that_another_block_used_are_not_skipped() -> None:
     assert [why_no_level(level) for level in found[1].lacking] == [Telling("answers: 0 have both")]
     assert notes == [Telling("1 rating of r.csv ... skipped: 'zz' of m (line 8)")]
     assert (
-        agreement_of(Answers(both.table[::-1], (), ()), human=human, resampling=STATISTICS_HOW)[1]
+        agreement_of(Answers(both.table[::-1], {}, ()), human=human, resampling=STATISTICS_HOW)[1]
         == notes
     )
 

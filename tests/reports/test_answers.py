@@ -222,7 +222,7 @@ def test_a_real_run_reads_as_its_result_does(tmp_path: Path) -> None:
         log.stats.model_usage["urs_simulation/weak"].output_tokens == table["output_tokens"].sum()
     )
     assert log.stats.role_usage["grader"].input_tokens == table["judge_input_tokens"].sum()
-    [run] = answers.runs
+    [run] = answers.runs.values()
     assert run.judges == ("urs_simulation/judge",)
     assert run.prompts == ranking_of(answers).conditions.prompts
     assert run.samples == 18
@@ -306,7 +306,7 @@ def test_the_last_judgement_counts_and_its_tokens_are_not_known(tmp_path: Path) 
     assert math.isnan(row["judge_input_tokens"])
     assert (
         "&& inspect score LOG --scorer urs_inspect/intent_judge"
-        in read_answers([log]).runs[0].command
+        in next(iter(read_answers([log]).runs.values())).command
     )
 
 
@@ -716,7 +716,7 @@ def test_columns_and_facts_of_a_log_by_hand(tmp_path: Path) -> None:
         packages={"inspect_ai": "0.3.1"},
     )
     read = read_answers([log])
-    [run] = read.runs
+    [run] = read.runs.values()
     assert (run.log, run.model, run.judges, run.samples) == ("a.eval", "p/model", (JUDGE,), 2)
     assert (run.dataset_sha256, run.rubric_sha256) == ("c" * 64, "d" * 64)
     assert (run.created, run.package) == ("2026-01-01T00:00:00+00:00", "0.3.1")

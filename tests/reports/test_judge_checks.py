@@ -629,7 +629,7 @@ def test_answers_judged_with_the_prompts_of_a_log(spec: dict[str, Any], same: se
         *rows("m", {"leisure-en-9": 1.0}, log="nobody judged", **unasked),
     ]
     ids = ("a", "b", "nobody judged")
-    runs = tuple(AnsweredRun(log, "m", (), "", "", "", "b" * 64, "", "", 2) for log in ids)
+    runs = {log: AnsweredRun(log, "m", (), "", "", "", "b" * 64, "", "", 2) for log in ids}
     found = replace(answers(table), runs=runs)
     assert _same_prompts(found, header("urs_inspect/urs_probe", **spec)) == same
 
@@ -734,7 +734,7 @@ def test_the_largest_log_of_twins_counts_and_padded_ones_come_first(
     ]
     answered_run = AnsweredRun("a", "m", (), "", "", "", "b" * 64, "", "", 2)
     one = answers(rows("m", {"leisure-en-1": 5.0}, log="a"))
-    found = replace(one, runs=(answered_run,), judge_logs=tuple(headers))
+    found = replace(one, runs={"a": answered_run}, judge_logs=tuple(headers))
     skipped: list[str] = []
     # None of these files exists, so that each is tried in turn.
     assert read_largest_twins(found, [JUDGE], ["a"], skipped) is None

@@ -497,7 +497,7 @@ def test_titles_are_those_of_the_rubric_of_the_log_or_of_the_id(rubric: Rubric) 
     for one in given:
         one["criterion/my_criterion"] = 5.0
     run = Run("a.eval", "a", (), "", "", "", "", "", "", 4, languages={"fr": "Français", "en": "E"})
-    titles = ranking_of(replace(answers(given), runs=(run,)), rounds=20).titles
+    titles = ranking_of(replace(answers(given), runs={"/logs/a.eval": run}), rounds=20).titles
     names = {intent: rubric.intents[intent].text["en"].name for intent in ("api",)}
     assert titles["api"] == names["api"]
     assert titles["Solve Problem: api"] == f"Solve Problem: {names['api']}"

@@ -116,7 +116,7 @@ class Answers:
     """
 
     table: pd.DataFrame
-    runs: tuple[Run, ...]  # the logs, in the order in which they were made
+    runs: Mapping[str, Run]  # log, as in the table -> its run, in the order in which they were made
     left_out: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
     judge_logs: tuple[
         EvalLog, ...
@@ -164,7 +164,9 @@ def read_answers(logs: Iterable[str], judge_tasks: Sequence[str] = ()) -> Answer
         table = judged_log.table.copy()
         table.insert(1, "model", model)
         tables.append(table)
-    runs = tuple(map(_run, kept, models))
+    runs = {}
+    for judged_log, model, table in zip(kept, models, tables, strict=True):
+        runs[str(table["log"].iloc[0])] = _run(judged_log, model)
     return Answers(pd.concat(tables, ignore_index=True), runs, tuple(left_out), tuple(judge_logs))
 
 

@@ -226,7 +226,6 @@ def make_leaderboard(
         skipped += unused(human, matched)
     panels = [block.conditions.judges for block in blocks]
     facts = read_judge_facts(answers, panels, resampling, skipped)
-    runs = dict(zip(answers.table["log"].unique(), answers.runs, strict=False))
     for place, block in enumerate(blocks):
         rated = None
         if human:
@@ -241,12 +240,13 @@ def make_leaderboard(
             models = ", ".join(block.models)
             skipped.append(f"The ranking of {models} was left out: {error.message}.")
             continue
-        titles = _titles(ranking, rubric, answers.runs)
+        titles = _titles(ranking, rubric, answers.runs.values())
         checks = judge_checks(
-            block.conditions, block.table, rated, facts, resampling, runs, ranking.twins
+            block.conditions, block.table, rated, facts, resampling, answers.runs, ranking.twins
         )
         rankings.append(replace(ranking, titles=titles, judge_checks=checks))
-    return Leaderboard(tuple(rankings), answers.runs, tuple(skipped), resampling, command)
+    runs = tuple(answers.runs.values())
+    return Leaderboard(tuple(rankings), runs, tuple(skipped), resampling, command)
 
 
 def _ranking(
