@@ -254,16 +254,18 @@ def simulate(drawn_from: Population, qualities: Sequence[float], rounds: int, se
     [ranking] = make_leaderboard(answers, rounds=rounds, seed=seed).rankings
     quality = dict(zip(model_names(qualities), qualities, strict=True))
     found = Found()
-    for name in ranking.names:
+    for name in ranking.compared.names:
         truth = drawn_from.truth(quality[name])
         for column in _columns(ranking):
-            found.add(column, ranking.mean(name, column[1]), truth[column[1]])
+            found.add(column, ranking.compared.mean(name, column[1]), truth[column[1]])
         found.add(
-            ("length", "length against score"), ranking.models["length_correlation"][name], 0.0
+            ("length", "length against score"),
+            ranking.compared.models["length_correlation"][name],
+            0.0,
         )
         finals = answers.table.loc[answers.table["model"] == name, "final"].dropna()
         found.add(CONTROL, _textbook(finals.to_numpy(dtype=np.float64)), truth["all"])
-    for pair in ranking.comparisons["all"]:
+    for pair in ranking.compared.comparisons["all"]:
         truth_of_pair = [
             drawn_from.truth(quality[name])["all"] for name in (pair.first, pair.second)
         ]
@@ -300,13 +302,15 @@ def _orders(ranking: Ranking, quality: dict[str, float]) -> dict[str, float]:
     """What is right about the tests and rank intervals of a report."""
     pairs = [
         (pair, abs(quality[pair.first] - quality[pair.second]))
-        for pair in ranking.comparisons["all"]
+        for pair in ranking.compared.comparisons["all"]
     ]
     far = [pair for pair, apart in pairs if apart > 0.25]
     near = [pair for pair, apart in pairs if 0 < apart <= 0.25]
     ranks = {
         name: (first or 1, last or len(quality))
-        for name, first, last in ranking.models[["rank_from", "rank_to"]].itertuples(name=None)
+        for name, first, last in ranking.compared.models[["rank_from", "rank_to"]].itertuples(
+            name=None
+        )
     }
     # Equal models share the ranks that they take together.
     true = {
@@ -337,7 +341,7 @@ def false_columns(ranking: Ranking, quality: dict[str, float]) -> float:
     """
     found = [
         any(pair.significant and quality[pair.first] <= quality[pair.second] for pair in pairs)
-        for key, pairs in ranking.comparisons.items()
+        for key, pairs in ranking.compared.comparisons.items()
         if key != "all"
     ]
     return float(np.mean(found))
@@ -355,8 +359,12 @@ def _job_lacking(job: tuple[float, int, int]) -> tuple[bool, float, float]:
     answers = made_up_answers(_POPULATION[0], EQUAL, generator, lacking)
     [ranking] = make_leaderboard(answers, rounds=rounds, seed=seed).rankings
     quality = dict(zip(model_names(EQUAL), EQUAL, strict=True))
-    differ = any(pair.significant for pair in ranking.comparisons["all"])
-    return differ, false_columns(ranking, quality), ranking.questions / ranking.asked
+    differ = any(pair.significant for pair in ranking.compared.comparisons["all"])
+    return (
+        differ,
+        false_columns(ranking, quality),
+        ranking.compared.questions / ranking.compared.asked,
+    )
 
 
 def _job(job: tuple[tuple[float, ...], int, int]) -> Found:

@@ -133,10 +133,12 @@ def measure_parts(folder: Path) -> dict[str, Any]:
     [ranking] = board.rankings
     costs["page_mb"] = len(page.encode()) / 1e6
     costs["rows"] = len(answers.table)
-    costs["models"] = len(ranking.names)
+    costs["models"] = len(ranking.compared.names)
     costs["rounds"] = ROUNDS
-    costs["differences"] = len(ranking.comparisons["all"])
-    costs["intervals"] = costs["differences"] + len(ranking.names) * len(ranking.means)
+    costs["differences"] = len(ranking.compared.comparisons["all"])
+    costs["intervals"] = costs["differences"] + len(ranking.compared.names) * len(
+        ranking.compared.means
+    )
     return costs
 
 

@@ -145,7 +145,7 @@ def one_lead(case: Case, questions: int, answers: int, seed: int) -> str:
     with patch("urs_inspect.reports.numbers._leaderboard.read_largest_twins", return_value=twins):
         board = make_leaderboard(replace(made, table=table), rounds=ROUNDS)
     [ranking] = board.rankings
-    [pair] = ranking.best_in[ALL].pairs
+    [pair] = ranking.compared.best_in[ALL].pairs
     if not pair.significant or pair.first != "p/a":
         return ""
     return ranking.leads_by_length[0].verdict

@@ -80,16 +80,16 @@ def test_it_is_what_the_report_of_urs_has() -> None:
     finals["n"][:6] = NAN
     table = frame(finals)
     ranking = ranking_of(answers_of(finals, table["sample"][:40].tolist()))
-    compared = compare(table, scale=(1, 10), rounds=ranking.means[ALL][0].rounds)
-    assert compared.names == ranking.names
+    compared = compare(table, scale=(1, 10), rounds=ranking.compared.means[ALL][0].rounds)
+    assert compared.names == ranking.compared.names
     assert (
-        compared.means[ALL] == ranking.means[ALL]
-        and compared.comparisons[ALL] == ranking.comparisons[ALL]
+        compared.means[ALL] == ranking.compared.means[ALL]
+        and compared.comparisons[ALL] == ranking.compared.comparisons[ALL]
     )
-    assert compared.models["rank_to"].tolist() == ranking.models["rank_to"].tolist()
-    assert compared.missing == ranking.missing
+    assert compared.models["rank_to"].tolist() == ranking.compared.models["rank_to"].tolist()
+    assert compared.missing == ranking.compared.missing
     said = [note.replace("sample", "question") for note in missing_notes(compared)]
-    assert said == missing_notes(ranking)
+    assert said == missing_notes(ranking.compared)
 
 
 @checked

@@ -57,7 +57,7 @@ def ranking() -> Ranking:
 def test_epochs_and_a_panel_are_split_for_means_and_differences(ranking: Ranking) -> None:
     table = ranking.noise
     assert list(table["kind"]) == ["mean"] * 3 + ["difference"] * 2
-    assert (table["first"][3:] == ranking.names[0]).all()
+    assert (table["first"][3:] == ranking.compared.names[0]).all()
     shares = table[["share_question", "share_answering", "share_judges"]]
     assert shares.sum(axis=1).to_numpy() == pytest.approx(np.ones(5))
     assert table["share_judging"].isna().all()
@@ -68,8 +68,8 @@ def test_epochs_and_a_panel_are_split_for_means_and_differences(ranking: Ranking
 
 
 def test_the_half_width_is_that_of_the_reports_interval(ranking: Ranking) -> None:
-    for place, name in enumerate(ranking.names):
-        mean = ranking.mean(name)
+    for place, name in enumerate(ranking.compared.names):
+        mean = ranking.compared.mean(name)
         assert ranking.noise["margin"][place] == pytest.approx((mean.high - mean.low) / 2, rel=0.15)
 
 

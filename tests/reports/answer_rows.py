@@ -112,35 +112,37 @@ class ModelFacts(SimpleNamespace):
 
 def models_of(ranking: Ranking) -> list[ModelFacts]:
     """The models of a ranking, in order."""
-    return [_facts(ranking, name) for name in ranking.names]
+    return [_facts(ranking, name) for name in ranking.compared.names]
 
 
 def model_of(found: Answers | Ranking, name: str = "", **options: Any) -> ModelFacts:
     """One model of answers or of a ranking; the only one if no name is given."""
     ranking = found if isinstance(found, Ranking) else ranking_of(found, **options)
-    return _facts(ranking, name or ranking.names[0])
+    return _facts(ranking, name or ranking.compared.names[0])
 
 
 def _facts(ranking: Ranking, name: str) -> ModelFacts:
-    facts = {str(key): value for key, value in ranking.models.loc[name].to_dict().items()}
+    facts = {str(key): value for key, value in ranking.compared.models.loc[name].to_dict().items()}
     ranks = (facts["rank_from"], facts["rank_to"])
     columns = ranking.columns
 
     def means(keys: Iterable[str]) -> dict[str, Estimate]:
-        known = {key: ranking.mean(name, key) for key in keys}
+        known = {key: ranking.compared.mean(name, key) for key in keys}
         return {key: mean for key, mean in known.items() if mean.n}
 
     return ModelFacts(
         **{key: value for key, value in facts.items() if not key.startswith("outcome/")},
         model=name,
         ranks=None if ranks[0] is None else ranks,
-        all=ranking.mean(name),
+        all=ranking.compared.mean(name),
         by_group=means(columns.groups),
         by_part=means(columns.parts),
         by_language=means(columns.languages),
         by_cell=means(columns.cells),
         by_country=means(columns.countries),
-        by_criterion={key: ranking.mean(name, f"criterion/{key}") for key in ranking.criteria},
+        by_criterion={
+            key: ranking.compared.mean(name, f"criterion/{key}") for key in ranking.criteria
+        },
         outcomes={
             key[8:]: count for key, count in facts.items() if key.startswith("outcome/") and count
         },

@@ -71,7 +71,7 @@ def test_addresses_of_models_and_parts() -> None:
         columns = ranking.columns
         keys = ("all", *columns.groups, *columns.parts, *columns.languages, *columns.cells)
         for key in keys:
-            address = page_of(ranking, 2, ranking.names[0], key)
+            address = page_of(ranking, 2, ranking.compared.names[0], key)
             lines.append(f"- {name}, {key}: {address}")
     check_golden("answer_addresses", "\n".join(lines) + "\n")
 
@@ -114,7 +114,7 @@ def html_of(ranking: Ranking, name: str, bundle: dict[str, str]) -> str:
 def test_pages_of_answers() -> None:
     [ranking] = small().rankings
     bundle = {"/logs/p/good.eval": "2026 a/b.eval"}
-    good, bad = (html_of(ranking, name, bundle) for name in ranking.names)
+    good, bad = (html_of(ranking, name, bundle) for name in ranking.compared.names)
     check_golden("answer_pages", good + "\n" + bad)
     assert "2026%20a%2Fb.eval" in good and "tasks/" not in bad
 
@@ -130,7 +130,7 @@ def test_what_is_said_of_answers_that_are_written(tmp_path: Path) -> None:
     [table] = section.tables
     assert table.data.iloc[:, :3].to_numpy().tolist() == [
         [name, 3, made.rankings[0].answers.groupby("model")["final"].min()[name]]
-        for name in made.rankings[0].names
+        for name in made.rankings[0].compared.names
     ]
     assert report.sections[-1].title == "Conditions"
     twice = replace(made, rankings=made.rankings * 2)

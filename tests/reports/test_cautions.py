@@ -164,7 +164,7 @@ def ranking_by_intent(leads: dict[str, float], questions: int = 12) -> Ranking:
 
 def test_a_lead_that_rests_on_one_intent_is_said_by_its_name() -> None:
     ranking = ranking_by_intent({"leisure": 2.0, "factual_qa": 0.0, "api": 0.0})
-    assert ranking.best_in["all"].pairs[0].significant
+    assert ranking.compared.best_in["all"].pairs[0].significant
     [said] = more_cautions(ranking)
     assert tells(said, "first over second RESTS ON ONE INTENT, Leisure")
     assert "without its 12 questions it is 0.00" in said
@@ -173,13 +173,13 @@ def test_a_lead_that_rests_on_one_intent_is_said_by_its_name() -> None:
 
 def test_a_lead_in_every_intent_rests_on_none() -> None:
     ranking = ranking_by_intent(dict.fromkeys(INTENTS, 1.0))
-    assert ranking.best_in["all"].pairs[0].significant
+    assert ranking.compared.best_in["all"].pairs[0].significant
     assert more_cautions(ranking) == [] and ranking.without_intents == ()
 
 
 def test_a_lead_that_needs_every_question_does_not_rest_on_one_intent() -> None:
     ranking = ranking_by_intent(dict.fromkeys(INTENTS, 0.19))
-    assert ranking.best_in["all"].pairs[0].significant and more_cautions(ranking) == []
+    assert ranking.compared.best_in["all"].pairs[0].significant and more_cautions(ranking) == []
     assert {lead.intent for lead in ranking.without_intents} >= {"Leisure", "Factual QA"}
     assert not any(lead.clear for lead in ranking.without_intents)
 
@@ -209,7 +209,10 @@ def test_uniform_leads_are_seldom_said_to_rest_on_one_intent_and_planted_ones_mo
             ranking = ranking_of(
                 answers_of({"p/first": better.tolist(), "p/second": base.tolist()}, names), rounds=2
             )
-            if ranking.names[0] == "p/first" and ranking.best_in["all"].pairs[0].significant:
+            if (
+                ranking.compared.names[0] == "p/first"
+                and ranking.compared.best_in["all"].pairs[0].significant
+            ):
                 counts.append(
                     any("RESTS ON ONE" in sentence for sentence in more_cautions(ranking))
                 )

@@ -151,7 +151,7 @@ def lacking(missing: int = 80, questions: int = 300) -> tuple[Answers, Floats]:
 def test_the_80_worst_of_300_scores_missing_make_no_claim() -> None:
     found, whole = lacking()
     ranking = ranking_of(found)
-    [pair] = ranking.comparisons["all"]
+    [pair] = ranking.compared.comparisons["all"]
     # On the common questions the model seems to be better: that is what must not be claimed.
     assert (pair.first, pair.difference.n) == ("lacking", 220)
     assert pair.p_holm < 0.001
@@ -159,8 +159,8 @@ def test_the_80_worst_of_300_scores_missing_make_no_claim() -> None:
     assert pair.p_worst == 1
     assert [model.ranks for model in models_of(ranking)] == [(1, 2), (1, 2)]
     for key in ("Leisure", "en"):
-        assert ranking.best_in[key].pairs[0].verdict == "depends on unscored answers"
-        assert ranking.best_in[key].marked == {"lacking", "whole"}
+        assert ranking.compared.best_in[key].pairs[0].verdict == "depends on unscored answers"
+        assert ranking.compared.best_in[key].marked == {"lacking", "whole"}
     model = model_of(ranking)
     assert model.unscored_share == pytest.approx(80 / 300)
     kept = np.sort(whole[:, 0])[80:]
@@ -203,20 +203,20 @@ def test_means_ranks_and_tests_are_over_the_questions_that_all_ranked_models_hav
         )
     )
     # Questions 1 and 4.
-    assert (ranking.questions, ranking.asked) == (2, 4)
+    assert (ranking.compared.questions, ranking.compared.asked) == (2, 4)
     assert [(one.model, one.all.value, one.all.n) for one in models_of(ranking)] == [
         ("a", 4.5, 2),
         ("b", 2.5, 2),
     ]
     assert (
-        ranking.question_counts["all"],
-        ranking.question_counts["en"],
-        ranking.question_counts["zh"],
+        ranking.compared.question_counts["all"],
+        ranking.compared.question_counts["en"],
+        ranking.compared.question_counts["zh"],
     ) == (2, 1, 1)
-    assert ranking.comparisons["all"][0].difference.value == 2
+    assert ranking.compared.comparisons["all"][0].difference.value == 2
     assert [one.mean_scored for one in models_of(ranking)] == [6, 2]
-    assert (ranking.missing.unscored, ranking.missing.answers) == (2, 8)
-    assert tells(missing_notes(ranking)[0], "2 of 8 answers ... 2 of 4 questions")
+    assert (ranking.compared.missing.unscored, ranking.compared.missing.answers) == (2, 8)
+    assert tells(missing_notes(ranking.compared)[0], "2 of 8 answers ... 2 of 4 questions")
 
 
 def test_the_model_that_takes_questions_away_is_named() -> None:
@@ -224,8 +224,8 @@ def test_the_model_that_takes_questions_away_is_named() -> None:
     ranking = ranking_of(
         answers_of({name: [NAN] * count + [5.0] * (20 - count) for name, count in lost.items()})
     )
-    assert ranking.questions == 14
-    [note] = [note for note in missing_notes(ranking) if note.startswith("b ")]
+    assert ranking.compared.questions == 14
+    [note] = [note for note in missing_notes(ranking.compared) if note.startswith("b ")]
     assert "19 questions" in note
 
 
@@ -233,7 +233,7 @@ def test_a_model_that_lacks_most_scores_is_not_ranked_and_takes_nothing_from_the
     full = np.arange(20.0) % 5 + 3
     few = np.where(np.arange(20) < 9, full, NAN)
     ranking = ranking_of(answers_of({"a": full, "b": full - 1, "few": few}))
-    assert ranking.questions == 20
+    assert ranking.compared.questions == 20
     assert [(model.model, model.ranks) for model in models_of(ranking)] == [
         ("a", (1, 1)),
         ("b", (2, 2)),
@@ -241,12 +241,12 @@ def test_a_model_that_lacks_most_scores_is_not_ranked_and_takes_nothing_from_the
     ]
     last = models_of(ranking)[-1]
     assert math.isnan(last.all.value) and last.mean_scored == pytest.approx(np.nanmean(few))
-    assert {pair.verdict for pair in ranking.comparisons["all"] if pair.second == "few"} == {
-        "not comparable"
-    }
+    assert {
+        pair.verdict for pair in ranking.compared.comparisons["all"] if pair.second == "few"
+    } == {"not comparable"}
     assert any(
         tells(note, "few ... not ranked") and "9 questions" in note
-        for note in missing_notes(ranking)
+        for note in missing_notes(ranking.compared)
     )
 
 
@@ -281,7 +281,7 @@ def test_missing_epochs_alone_can_make_a_verdict_depend_on_them() -> None:
                 row(model, name, NAN if model == "a" else first),
                 row(model, name, second, epoch=2),
             ]
-    [pair] = ranking_of(answers(table)).comparisons["all"]
+    [pair] = ranking_of(answers(table)).compared.comparisons["all"]
     assert (pair.difference.n, pair.p_holm < 0.001) == (100, True)
     assert (pair.verdict, pair.depends_on) == ("depends on unscored answers", {"a": 100})
 
@@ -291,7 +291,9 @@ def test_missing_scores_of_the_worse_model_count_as_well() -> None:
     generator = np.random.default_rng(1)
     finals = np.clip(scores(generator, 100, 2) - np.array([0, 2]), 1, 10)
     finals[np.argsort(finals[:, 1])[-40:], 1] = NAN
-    [pair] = ranking_of(answers_of({"a": finals[:, 0], "b": finals[:, 1]})).comparisons["all"]
+    [pair] = ranking_of(answers_of({"a": finals[:, 0], "b": finals[:, 1]})).compared.comparisons[
+        "all"
+    ]
     assert (pair.first, pair.verdict, pair.depends_on) == (
         "a",
         "depends on unscored answers",
@@ -307,14 +309,16 @@ def test_models_that_lack_nothing_are_not_compared_on_what_a_third_one_left_over
     finals[:45] += np.array([0, 55 / 45, 0])
     finals[:45, 2] = NAN
     ranking = ranking_of(answers_of(dict(zip("abc", finals.T, strict=True))))
-    [pair] = [one for one in ranking.comparisons["all"] if {one.first, one.second} == {"a", "b"}]
+    [pair] = [
+        one for one in ranking.compared.comparisons["all"] if {one.first, one.second} == {"a", "b"}
+    ]
     assert (pair.difference.n, pair.p_holm < 0.001) == (55, True)
     # The verdict must not contradict the p-value over the common questions.
     assert pair.p_worst >= 0.05
     assert (pair.verdict, pair.depends_on) == ("not significant over all questions", {})
     for key in (ALL, "Leisure"):
-        assert {"a", "b"} <= ranking.best_in[key].marked
-        said = best_sentence(ranking, key)
+        assert {"a", "b"} <= ranking.compared.best_in[key].marked
+        said = best_sentence(ranking.compared, key)
         assert "over the 55 common questions" in said and "not over all" in said
         assert not tells(said, "distinguished from b")
 
@@ -349,9 +353,9 @@ def test_the_worst_case_with_shares_is_that_of_the_weighted_questions() -> None:
         f"{'factual_qa' if 60 <= place < 200 else 'leisure'}-en-{place}" for place in range(203)
     ]
     found = answers_of(dict(zip("ab", finals.T, strict=True)), names)
-    assert ranking_of(found).comparisons["all"][0].verdict == "depends on unscored answers"
+    assert ranking_of(found).compared.comparisons["all"][0].verdict == "depends on unscored answers"
     mix = TrafficMix("mix.yaml", {"intents": {"leisure": 0.001, "factual_qa": 0.999}})
-    assert ranking_of(found, traffic=mix).comparisons["all"][0].verdict == "significant"
+    assert ranking_of(found, traffic=mix).compared.comparisons["all"][0].verdict == "significant"
 
 
 # --- intents and languages ---
@@ -369,12 +373,19 @@ def test_each_intent_and_language_has_its_own_best() -> None:
         answers_of({"a": better + effects + noise[0], "b": 13 - better + effects + noise[1]}, names)
     )
     cells = {"Leisure/en", "Leisure/zh", "Factual QA/en", "Factual QA/zh"}
-    assert set(ranking.comparisons) == {"all", "Leisure", "Factual QA", "en", "zh", *cells}
-    assert (ranking.best_in["Leisure"].model, ranking.best_in["Factual QA"].model) == ("a", "b")
-    assert ranking.best_in["Leisure"].marked == ranking.best_in["Leisure/zh"].marked == {"a"}
-    assert ranking.best_in["Leisure"].pairs[0].difference.n == 40
-    assert ranking.best_in["en"].pairs[0].verdict == "not distinguishable"
-    assert ranking.best_in["en"].marked == {"a", "b"}
+    assert set(ranking.compared.comparisons) == {"all", "Leisure", "Factual QA", "en", "zh", *cells}
+    assert (
+        ranking.compared.best_in["Leisure"].model,
+        ranking.compared.best_in["Factual QA"].model,
+    ) == ("a", "b")
+    assert (
+        ranking.compared.best_in["Leisure"].marked
+        == ranking.compared.best_in["Leisure/zh"].marked
+        == {"a"}
+    )
+    assert ranking.compared.best_in["Leisure"].pairs[0].difference.n == 40
+    assert ranking.compared.best_in["en"].pairs[0].verdict == "not distinguishable"
+    assert ranking.compared.best_in["en"].marked == {"a", "b"}
 
 
 def test_comparisons_with_the_best_are_corrected_for_its_choice_by_hand() -> None:
@@ -395,8 +406,11 @@ def test_comparisons_with_the_best_are_corrected_for_its_choice_by_hand() -> Non
 
 def test_one_model_has_no_comparison_and_no_mark() -> None:
     ranking = ranking_of(answers(rows("a", {"leisure-en-1": 5.0})))
-    assert ranking.best_in["Leisure"].model == "a"
-    assert (ranking.best_in["Leisure"].pairs, ranking.best_in["Leisure"].marked) == (
+    assert ranking.compared.best_in["Leisure"].model == "a"
+    assert (
+        ranking.compared.best_in["Leisure"].pairs,
+        ranking.compared.best_in["Leisure"].marked,
+    ) == (
         (),
         frozenset(),
     )
@@ -413,7 +427,7 @@ def test_one_model_without_some_scores_is_not_said_to_be_compared() -> None:
     assert "over 220 of 300 questions" in leaderboard_screen(board).claim
     [row] = report_leaderboard(board).sections[0].tables[0].text().rows
     assert f"{model.mean_lowest:.2f}–{model.mean_highest:.2f}" in row
-    [note] = [note for note in missing_notes(ranking) if "no score" in note]
+    [note] = [note for note in missing_notes(ranking.compared) if "no score" in note]
     assert "220 of 300" in note
     assert not any(word in note for word in ("every", "rank", "difference", "tests"))
     complete = make_leaderboard(answers_of({"alone": whole[:, 0]}), rounds=200)

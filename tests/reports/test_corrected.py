@@ -91,18 +91,18 @@ def corrected_of(made: Leaderboard) -> tuple[Ranking, CorrectedMeans]:
 
 def warnings_of(made: Leaderboard) -> list[str]:
     ranking, corrected = corrected_of(made)
-    return corrected_warnings(corrected, ranking)
+    return corrected_warnings(corrected, ranking.compared)
 
 
 def start_of(made: Leaderboard) -> list[str]:
     ranking, corrected = corrected_of(made)
-    return corrected_start(corrected, ranking)
+    return corrected_start(corrected, ranking.compared)
 
 
 def section_notes(made: Leaderboard) -> list[str]:
     """Notes of the section about corrected means."""
     ranking, corrected = corrected_of(made)
-    return list(corrected_section(corrected, ranking, 1).notes)
+    return list(corrected_section(corrected, ranking.compared, 1).notes)
 
 
 def row_of(corrected: CorrectedMeans, name: str) -> Any:
@@ -171,7 +171,7 @@ def test_corrected_means_are_near_what_all_people_would_say(
 ) -> None:
     ranking, corrected = corrected_of(made)
     truth = dict(zip(MODELS, scores[1].mean(axis=0), strict=True))
-    assert ranking.names[0] == "p/second"
+    assert ranking.compared.names[0] == "p/second"
     assert names_of(corrected) == ["p/first", "p/second", "p/third"]
     for name in names_of(corrected):
         row = row_of(corrected, name)
@@ -437,13 +437,17 @@ def test_the_table_is_in_the_order_of_corrected_means(
     assert table is not None
     assert (
         list(table.data["model"])
-        == [ranking.short[name] for name in names_of(corrected)]
-        != list(ranking.names)
+        == [ranking.compared.short[name] for name in names_of(corrected)]
+        != list(ranking.compared.names)
     )
-    assert list(table.data["judge's mean"]) == [ranking.mean(name) for name in names_of(corrected)]
+    assert list(table.data["judge's mean"]) == [
+        ranking.compared.mean(name) for name in names_of(corrected)
+    ]
     by_judge = leaderboard_of(found)
     assert "Judge's mean" in by_judge.text().headings
-    assert [by_judge.data["Model"][row] for row, _ in by_judge.marked] == [ranking.names[0]]
+    assert [by_judge.data["Model"][row] for row, _ in by_judge.marked] == [
+        ranking.compared.names[0]
+    ]
     assert any(tells(text, "1 of them ... significant") for text in warnings_of(found))
 
 
@@ -451,7 +455,7 @@ def test_a_lead_that_only_the_correction_for_comparisons_takes_says_so(
     plain: Leaderboard,
 ) -> None:
     ranking, corrected = corrected_of(plain)
-    better, worse = ranking.leads[0]
+    better, worse = ranking.compared.leads[0]
     pairs = corrected.pairs.copy()
     row = pairs.index[
         [{better, worse} == {*names} for names in zip(pairs["first"], pairs["second"], strict=True)]
@@ -462,7 +466,7 @@ def test_a_lead_that_only_the_correction_for_comparisons_takes_says_so(
         pairs["difference"] = pairs["difference"].where(
             pairs.index != row, replace(difference, value=0.4, low=low, high=0.8)
         )
-        warnings = corrected_warnings(replace(corrected, pairs=pairs), ranking)
+        warnings = corrected_warnings(replace(corrected, pairs=pairs), ranking.compared)
         text = next(warning for warning in warnings if "not survive" in warning)
         assert tells(text, f"{len(pairs)} comparisons (Holm)") == is_said
 
@@ -502,7 +506,7 @@ def test_raters_of_one_model_each_decide_no_ranking(equal: Answers, tmp_path: Pa
     assert names_of(corrected) == [] and corrected.pairs.empty
     assert not any("significantly above" in note or "change the order" in note for note in notes)
     assert "Corrected by people" not in leaderboard_of(made).data
-    assert ranking.names[0] in {*MODELS}
+    assert ranking.compared.names[0] in {*MODELS}
 
 
 def test_a_model_with_raters_of_its_own_is_not_ranked_with_the_others(

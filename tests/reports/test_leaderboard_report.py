@@ -64,7 +64,7 @@ def test_csv_files_hold_every_mean_and_difference(board: Leaderboard, report: Re
         == "block,column,first,second,difference,low,high,p,p_holm,p_worst,verdict,depends_on,n,error,detectable"
     )
     ranking, means = board.rankings[0], report.tables()["leaderboard"]
-    assert len(means_frame(ranking, 1)) == len(ranking.names) * len(ranking.means)
+    assert len(means_frame(ranking, 1)) == len(ranking.compared.names) * len(ranking.compared.means)
     rows: Any = means[means["block"] == 1].set_index(["model", "kind", "column"])
     for model in models_of(ranking):
         shown = rows.loc[(model.model, "all", "all")]
@@ -77,7 +77,9 @@ def test_csv_files_hold_every_mean_and_difference(board: Leaderboard, report: Re
             assert rows["mean"][model.model, "intent and language", cell] == mean.value
     kinds = {"all", "intent", "part", "language", "intent and language", "country", "criterion"}
     assert set(means["kind"]) == kinds
-    assert len(differences_table(ranking, 1).data) == sum(map(len, ranking.comparisons.values()))
+    assert len(differences_table(ranking.compared, 1).data) == sum(
+        map(len, ranking.compared.comparisons.values())
+    )
     differences = report.tables()["differences"]
     lacking = differences[differences["depends_on"] != ""].iloc[0]
     assert (lacking["verdict"], lacking["depends_on"]) == (
@@ -93,7 +95,7 @@ def test_json_holds_facts_and_tables(board: Leaderboard, report: Report) -> None
     first, second = found["rankings"]
     assert first["conditions"]["judges"] == ["p/judge", "p/other"]
     assert first["traffic"]["shares"] == MIX.shares and second["models"] == ["urs_simulation/weak"]
-    assert first["question_counts"]["all"] == board.rankings[0].questions < first["asked"]
+    assert first["question_counts"]["all"] == board.rankings[0].compared.questions < first["asked"]
     assert (found["rounds"], found["level"], found["seed"], found["simulated"]) == (
         200,
         0.95,
@@ -113,9 +115,13 @@ def test_the_best_and_what_cannot_be_distinguished_from_it_are_marked() -> None:
     finals = 3.0 + np.arange(16) % 4
     better = finals + np.where(np.arange(16) % 2, 1, -0.9)
     ranking = ranking_of(answers_of({"w": finals, "x": better, "y": finals - 1.5}), rounds=500)
-    assert ranking.names == ["x", "w", "y"]
-    assert ranking.best_in["Leisure"].marked == ranking.best_in["all"].marked == {"w", "x"}
-    said = best_sentence(ranking, "all")
+    assert ranking.compared.names == ["x", "w", "y"]
+    assert (
+        ranking.compared.best_in["Leisure"].marked
+        == ranking.compared.best_in["all"].marked
+        == {"w", "x"}
+    )
+    said = best_sentence(ranking.compared, "all")
     assert tells(
         said, "No model ... best ... x cannot ... from w ... x has the highest mean ... above y"
     )
@@ -159,7 +165,7 @@ def test_how_many_questions_it_takes_is_as_rough_as_what_is_known_of_their_sprea
 
     def needed(questions: int) -> int | None:
         finals = {name: draws[place, :questions] for place, name in enumerate("ab")}
-        return questions_to_tell(ranking_of(answers_of(finals)), "all")
+        return questions_to_tell(ranking_of(answers_of(finals)).compared, "all")
 
     assert needed(5) is None
     rough = needed(12)
@@ -203,10 +209,10 @@ def test_several_intents_with_the_same_best_are_counted_and_not_named(number: in
 
 def test_equal_models_share_the_highest_mean_and_have_no_interval() -> None:
     ranking = ranking_of(answers_of({"a": range(1, 9), "b": range(1, 9)}))
-    [pair] = ranking.comparisons["all"]
+    [pair] = ranking.compared.comparisons["all"]
     assert (pair.difference.value, pair.verdict) == (0, "not distinguishable")
     assert math.isnan(pair.difference.low)
-    assert tells(best_sentence(ranking, "all"), "a and b share")
+    assert tells(best_sentence(ranking.compared, "all"), "a and b share")
     assert [model.ranks for model in models_of(ranking)] == [(1, 2), (1, 2)]
 
 

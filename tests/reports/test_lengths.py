@@ -128,7 +128,7 @@ def test_ratios_and_overlap_of_lengths_by_hand() -> None:
         ]
         for name, given in lengths.items()
     ]
-    models: Any = ranking_of(answers(*tables)).models
+    models: Any = ranking_of(answers(*tables)).compared.models
     assert models.loc["p/b", "length_ratio"] == pytest.approx(
         math.sqrt(2)
     )  # the median of 2, 2, 1/2 and 1
@@ -140,10 +140,10 @@ def test_ratios_and_overlap_of_lengths_by_hand() -> None:
     ]
     equal: Any = ranking_of(
         answers(*level)
-    ).models  # neither usually writes less: each does in half of the questions
+    ).compared.models  # neither usually writes less: each does in half of the questions
     assert list(equal.loc["p/b", ["length_ratio", "length_overlap"]]) == [1, 2]
     tables[1][0] |= {"answer_length": 0.0, "outcome": "no_response"}
-    without: Any = ranking_of(answers(*tables)).models
+    without: Any = ranking_of(answers(*tables)).compared.models
     assert without.loc["p/b", "length_questions"] == 3
 
 
@@ -192,11 +192,14 @@ def test_no_headline_says_whether_a_lead_survives_at_equal_length(
     ranking = ranking_of(
         answers(*judged({**FIELD, "p/tripled": (quality, TRIPLED)}, likes=likes)), rounds=500
     )
-    assert ranking.names[0] == "p/tripled" and ranking.best_in["all"].pairs[0].significant
+    assert (
+        ranking.compared.names[0] == "p/tripled"
+        and ranking.compared.best_in["all"].pairs[0].significant
+    )
     report = report_of(ranking)
     start = report.sections[0]
     [said] = [note for note in start.notes if TASTE in note]
-    models: Any = ranking.models
+    models: Any = ranking.compared.models
     overlap = models.loc["p/plain", "length_overlap"]
     assert 0 < overlap < 30
     assert tells(said, f"tripled (...): plain ... times ({overlap} of 150")
@@ -239,7 +242,7 @@ def test_a_question_whose_length_is_unknown_in_one_epoch_is_not_compared() -> No
     short = [row("p/a", name, 8.0, answer_length=50.0) for name in names]
     long = [row("p/b", name, 6.0, epoch=epoch) for name in names for epoch in (1, 2)]
     long[1]["answer_length"] = math.nan  # the second epoch of the first question
-    found = ranking_of(answers(short, long)).models.loc["p/b"]
+    found = ranking_of(answers(short, long)).compared.models.loc["p/b"]
     assert (found["length_questions"], found["length_ratio"]) == (9, 2)
 
 

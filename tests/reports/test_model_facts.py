@@ -108,9 +108,9 @@ def deviation(groups: list[list[float]]) -> float:
 def test_every_fact_of_a_model_agrees_with_plain_counting() -> None:
     table = random_board(0)
     ranking = ranking_of(answers(table), rounds=20)
-    assert sorted(ranking.names) == ["m/a", "m/b", "urs_simulation/c"]
-    for model in ranking.names:
-        facts = ranking.models.loc[model]
+    assert sorted(ranking.compared.names) == ["m/a", "m/b", "urs_simulation/c"]
+    for model in ranking.compared.names:
+        facts = ranking.compared.models.loc[model]
         own = [one for one in table if one["model"] == model]
         scored = [one for one in own if not math.isnan(one["final"])]
         by_question: dict[str, list[float]] = {}
@@ -313,7 +313,7 @@ def test_noise_is_that_of_ranked_models_over_the_common_questions() -> None:
 
     table = [*model("a", 6), *model("b", 2, [0, 1]), *model("few", 4, range(9))]
     ranking = ranking_of(answers(table), rounds=20)
-    assert ranking.ranked == ["a", "b"]
+    assert ranking.compared.ranked == ["a", "b"]
     noise = ranking.noise
     assert noise[["kind", "first", "second"]].to_numpy().tolist() == [
         ["mean", "a", ""],
@@ -383,7 +383,7 @@ def test_the_share_without_a_judge_is_shown_of_judges_that_failed_on_any_model()
             finals = {"p/one": 5.0, "p/two": NAN if (model, number) == ("a", 0) else 6.0}
             others = {"judges": ", ".join(PANEL), "judge_finals": finals}
             given.append(row(model, f"leisure-en-{number}", 5.0, **others))
-    models = ranking_of(answers(given), rounds=20).models
+    models = ranking_of(answers(given), rounds=20).compared.models
     assert [name for name in map(str, models) if name.startswith("without/")] == ["without/p/two"]
     assert models["without/p/two"].to_dict() == {"a": 0.25, "b": 0}
 
@@ -399,7 +399,7 @@ def test_length_and_score_are_correlated_in_so_many_rounds(
     ]
     for rounds, wanted in ((100, 100), (3000, 1000)):
         ranking = ranking_of(answers(given), rounds=rounds, level=0.9)
-        rho: Any = ranking.models.loc["a", "length_correlation"]
+        rho: Any = ranking.compared.models.loc["a", "length_correlation"]
         assert (rho.rounds, rho.level, rho.clusters) == (wanted, 0.9, questions)
         assert math.isnan(rho.low) != has_bounds
 
@@ -423,8 +423,8 @@ def test_cells_are_tested_where_there_are_several_languages(
     names = [f"{one}-{code}-1" for one in ("factual_qa", "leisure") for code in languages]
     given = rows("a", dict.fromkeys(names, 5.0)) + rows("b", dict.fromkeys(names, 4.0))
     ranking = ranking_of(answers(given), rounds=20)
-    assert set(ranking.comparisons) == set(tested)
-    assert {"Leisure/en", "Factual QA/en"} <= set(ranking.means)
+    assert set(ranking.compared.comparisons) == set(tested)
+    assert {"Leisure/en", "Factual QA/en"} <= set(ranking.compared.means)
     kinds = means_frame(ranking, 0)
     cells = kinds[kinds["kind"] == "intent and language"]
     assert (cells["beside_best"] != "").all() == (len(languages) > 1)
@@ -484,7 +484,7 @@ def test_a_later_ranking_without_weights_is_left_out_by_all_its_models() -> None
     left_out = ("A log was left out.",)
     made = make_leaderboard(answers(whole, other, left_out=left_out), traffic=mix, rounds=20)
     [ranking] = made.rankings
-    assert sorted(ranking.names) == ["a", "b", "c"]
+    assert sorted(ranking.compared.names) == ["a", "b", "c"]
     before, said = made.skipped
     assert before == left_out[0]
     assert tells(said, "x, y ... mix.yaml ... api")

@@ -79,9 +79,9 @@ def every_third(finals: Floats) -> Floats:
 def test_a_strict_judge_that_fails_on_one_model_ranks_no_equal_models() -> None:
     whole = judged(np.random.default_rng(0), 120)
     ranking = ranking_of(panel_answers(every_third(whole)))
-    [pair] = ranking.comparisons["all"]
+    [pair] = ranking.compared.comparisons["all"]
     assert pair.verdict == "not distinguishable" and pair.p > 0.05
-    assert "is best" not in best_sentence(ranking, "all")
+    assert "is best" not in best_sentence(ranking.compared, "all")
     for place, name in enumerate("ab"):
         mean = model_of(ranking, name)
         assert mean.ranks == (1, 2)
@@ -95,7 +95,7 @@ def test_a_strict_judge_that_fails_on_one_model_ranks_no_equal_models() -> None:
 def test_a_lead_depends_on_the_scores_that_a_judge_of_the_panel_did_not_give() -> None:
     finals = every_third(judged(np.random.default_rng(1), 120, better=0.8))
     ranking = ranking_of(panel_answers(finals))
-    [pair] = ranking.comparisons["all"]
+    [pair] = ranking.compared.comparisons["all"]
     assert (pair.first, pair.verdict, pair.depends_on) == (
         "a",
         "depends on unscored answers",
@@ -108,7 +108,7 @@ def test_a_lead_depends_on_the_scores_that_a_judge_of_the_panel_did_not_give() -
         assert bound == pytest.approx(np.nan_to_num(finals[:, 0], nan=score).mean())
     few = judged(np.random.default_rng(2), 200, better=0.8)
     few[:4, 0, 1] = NAN
-    assert ranking_of(panel_answers(few)).comparisons["all"][0].verdict == "significant"
+    assert ranking_of(panel_answers(few)).compared.comparisons["all"][0].verdict == "significant"
 
 
 def test_corrected_means_depend_on_what_a_judge_of_the_panel_did_not_give(tmp_path: Path) -> None:
@@ -167,9 +167,9 @@ def test_the_share_that_a_judge_did_not_score_is_shown_by_model_and_judge() -> N
     )
     report = report_leaderboard(board)
     assert report.tables()["models"][f"without/{STRICT}"].tolist() == [
-        1 / 3 if name == "a" else 0 for name in board.rankings[0].names
+        1 / 3 if name == "a" else 0 for name in board.rankings[0].compared.names
     ]
-    [note] = [note for note in missing_notes(board.rankings[0]) if STRICT in note]
+    [note] = [note for note in missing_notes(board.rankings[0].compared) if STRICT in note]
     assert "a 33%" in note and "b 0%" in note and LENIENT not in note
     shown = next(section for section in report.sections if section.title == "Answers and judging")
     assert f"No score by {STRICT}" in shown.tables[0].text().headings
@@ -186,7 +186,7 @@ def test_a_judge_that_scored_nothing_is_said_to_be_no_part_of_the_ranking() -> N
     finals = judged(np.random.default_rng(4), 60, better=1.0)
     finals[:, :, 1] = NAN
     ranking = ranking_of(panel_answers(finals))
-    assert ranking.comparisons["all"][0].verdict == "significant"
+    assert ranking.compared.comparisons["all"][0].verdict == "significant"
     [note] = [note for note in ranking_notes(ranking) if "scored no answer" in note]
     assert STRICT in note and LENIENT not in note
     assert model_of(ranking, "a").all.value == pytest.approx(finals[:, 0, 0].mean())

@@ -448,7 +448,7 @@ def test_the_share_that_each_judge_did_not_score() -> None:
             final = mean(list(finals.values()))
             given.append(row(model, name, final, judges="p/one, p/two", judge_finals=finals))
     ranking = ranking_of(answers(given), rounds=20)
-    assert ranking.missing.failed == {"p/two": {"a": 0.75, "b": 0.0}}
+    assert ranking.compared.missing.failed == {"p/two": {"a": 0.75, "b": 0.0}}
 
 
 def test_ranks_leads_and_the_best_of_columns() -> None:
@@ -617,15 +617,17 @@ def test_a_lost_lead_in_numbers() -> None:
     # `d` is like `c`: that these two do not differ is no lead of the first model
     as_low = low + generator.normal(0, 0.5, 45)
     ranking = by_intent({"p/a": better, "p/b": base, "p/c": low, "p/d": as_low})
-    assert ("p/a", "p/d") in ranking.leads
-    assert ("p/a", "p/b") in ranking.leads and ("p/b", "p/c") in ranking.leads
+    assert ("p/a", "p/d") in ranking.compared.leads
+    assert ("p/a", "p/b") in ranking.compared.leads and ("p/b", "p/c") in ranking.compared.leads
     [lead] = ranking.without_intents
     difference_there = (better - base)[~inside]
     assert (lead.intent, lead.questions, lead.worse, lead.clear) == ("Leisure", 15, "p/b", True)
     assert lead.difference == pytest.approx(difference_there.mean())
     given = {"p/a": better, "p/b": base, "p/c": low, "p/d": as_low}
     rest = ranking_of(answers_of({name: finals[~inside] for name, finals in given.items()}))
-    [pair] = [one for one in rest.comparisons[ALL] if {one.first, one.second} == {"p/a", "p/b"}]
+    [pair] = [
+        one for one in rest.compared.comparisons[ALL] if {one.first, one.second} == {"p/a", "p/b"}
+    ]
     assert lead.p == pytest.approx(pair.p_holm)
 
 
@@ -636,7 +638,7 @@ def test_without_an_intent_the_worst_case_of_missing_scores_counts() -> None:
     better = base + np.where(inside, 4.0, 1.0) + generator.normal(0, 0.3, 45)
     better[np.flatnonzero(~inside)[:4]] = NAN
     ranking = by_intent({"p/a": better, "p/b": base})
-    assert ranking.leads == [("p/a", "p/b")]
+    assert ranking.compared.leads == [("p/a", "p/b")]
     [lead] = ranking.without_intents
     assert lead.intent == "Leisure" and lead.difference == pytest.approx(1, abs=0.2)
     # 26 differences near 1 are significant; with four of the lowest scores they are not
@@ -649,7 +651,7 @@ def test_a_lead_that_turns_round_without_an_intent_is_lost() -> None:
     base = generator.normal(5, 0.5, 45)
     better = base + np.where(inside, 4.5, -0.6) + generator.normal(0, 0.3, 45)
     ranking = by_intent({"p/a": better, "p/b": base})
-    assert ranking.leads == [("p/a", "p/b")]
+    assert ranking.compared.leads == [("p/a", "p/b")]
     [lead] = ranking.without_intents
     assert lead.difference < 0 and lead.p < 0.05 and lead.clear
 

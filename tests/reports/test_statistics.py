@@ -116,8 +116,8 @@ def test_all_columns_agree_with_plain_means(seed: int) -> None:
         "Solve Problem: api",
         "Solve Problem: solve_professional_problem",
     }
-    assert (ranking.questions, ranking.asked) == (len(common), 60)
-    assert ranking.question_counts["Leisure/zh"] == sum(
+    assert (ranking.compared.questions, ranking.compared.asked) == (len(common), 60)
+    assert ranking.compared.question_counts["Leisure/zh"] == sum(
         name.startswith("leisure-zh") for name in common
     )
     assert ranking.columns.countries == () and not any(
@@ -131,8 +131,10 @@ def test_the_order_of_logs_and_answers_changes_nothing() -> None:
         ranking_of(found),
         ranking_of(replace(found, table=found.table.sample(frac=1, random_state=1))),
     )
-    assert one.names == other.names and repr(one.means) == repr(other.means)
-    assert one.comparisons["all"] == other.comparisons["all"]
+    assert one.compared.names == other.compared.names and repr(one.compared.means) == repr(
+        other.compared.means
+    )
+    assert one.compared.comparisons["all"] == other.compared.comparisons["all"]
 
 
 def test_ids_of_the_rubric_give_order_and_names_and_others_come_last() -> None:
@@ -171,13 +173,15 @@ def test_rank_intervals_never_part_models_that_cannot_be_distinguished() -> None
     ranking = far_apart(6, [7 - 0.16 * number for number in range(5)], 0.9)
     ranks = {model.model: model.ranks for model in models_of(ranking)}
     significant = [
-        (pair.first, pair.second) for pair in ranking.comparisons["all"] if pair.significant
+        (pair.first, pair.second)
+        for pair in ranking.compared.comparisons["all"]
+        if pair.significant
     ]
-    assert 0 < len(significant) < len(ranking.comparisons["all"])
+    assert 0 < len(significant) < len(ranking.compared.comparisons["all"])
     for place, (name, (first, last)) in enumerate(ranks.items(), start=1):
         assert first == 1 + sum(second == name for _, second in significant) <= place
         assert last == 5 - sum(better == name for better, _ in significant) >= place
-    for pair in ranking.comparisons["all"]:
+    for pair in ranking.compared.comparisons["all"]:
         assert pair.p_holm >= pair.p
         one, other = ranks[pair.first], ranks[pair.second]
         assert pair.significant or max(one[0], other[0]) <= min(one[1], other[1])
@@ -186,7 +190,7 @@ def test_rank_intervals_never_part_models_that_cannot_be_distinguished() -> None
 def test_twenty_five_models_far_apart_all_differ_significantly() -> None:
     # 300 pairs: by the share of 1,000 rounds alone no corrected p-value could be below 0.3.
     ranking = far_apart(1, [-number / 5 for number in range(25)], 0.1)
-    assert all(one.significant for one in ranking.comparisons["all"])
+    assert all(one.significant for one in ranking.compared.comparisons["all"])
     assert {model.model: model.ranks for model in models_of(ranking)} == {
         f"m{n:02}": (n + 1, n + 1) for n in range(25)
     }
@@ -238,7 +242,7 @@ def test_what_must_be_known_of_answers_is_said(facts: dict[str, Any], said: list
 def test_a_model_without_any_score_is_last_and_has_no_numbers() -> None:
     found = answers(rows("a", {"leisure-en-1": NAN}), rows("b", {"leisure-en-1": 2.0}))
     ranking = ranking_of(found)
-    assert ranking.names == ["b", "a"]
+    assert ranking.compared.names == ["b", "a"]
     last = models_of(ranking)[1]
     assert (
         math.isnan(last.all.value)
@@ -336,7 +340,7 @@ def test_countries_stand_by_their_questions_and_then_by_the_alphabet() -> None:
 def test_a_country_may_be_called_as_a_language() -> None:
     ranking = ranking_of(countries("en", "en", "zh"))
     assert ranking.columns.countries == ("en (country)", "zh")
-    assert ranking.question_counts["en"] == 3
+    assert ranking.compared.question_counts["en"] == 3
 
 
 # --- traffic ---
@@ -359,9 +363,9 @@ def mix(**shares: dict[str, float]) -> TrafficMix:
 def test_shares_reweight_means_by_hand(skewed: Answers) -> None:
     # Without a mix (8 * 2 + 2 * 8) / 10 = 3.2, so that b leads; half and half it is 5, so that a
     # does.
-    assert ranking_of(skewed).names == ["b", "a"]
+    assert ranking_of(skewed).compared.names == ["b", "a"]
     ranking = ranking_of(skewed, traffic=mix(intents={"leisure": 0.5, "factual_qa": 0.5}))
-    assert ranking.names == ["a", "b"]
+    assert ranking.compared.names == ["a", "b"]
     assert model_of(ranking).all.value == pytest.approx(5)
     assert model_of(ranking).by_group["Leisure"].value == pytest.approx(2)
     assert model_of(ranking).by_language["en"].value == pytest.approx(5)
@@ -369,12 +373,12 @@ def test_shares_reweight_means_by_hand(skewed: Answers) -> None:
     # Weights 1/16 eight times and 1/4 twice: 1 / (8 / 256 + 2 / 16).
     assert ranking.traffic.effective_questions == pytest.approx(1 / (8 / 256 + 2 / 16))
     assert ranking.traffic.shares == {"intents": {"leisure": 0.5, "factual_qa": 0.5}}
-    assert ranking.comparisons["all"][0].difference.value == pytest.approx(1)
+    assert ranking.compared.comparisons["all"][0].difference.value == pytest.approx(1)
 
 
 def test_questions_without_a_share_do_not_count(skewed: Answers) -> None:
     ranking = ranking_of(skewed, traffic=mix(intents={"leisure": 1.0}))
-    assert (ranking.questions, ranking.columns.groups) == (8, ("Leisure",))
+    assert (ranking.compared.questions, ranking.columns.groups) == (8, ("Leisure",))
     assert tells(ranking_notes(ranking)[0], "2 of 10 questions ... mix.yaml")
     assert model_of(ranking).answers == 8
 
@@ -483,18 +487,18 @@ def test_questions_of_one_user_are_one_cluster_in_means_and_tests_of_a_report() 
     assert sum(unnamed) >= 7 and sum(named) <= 3  # of 24; 10 and 1 to be expected
     # A report has the same tests.
     false = unnamed.index(True)
-    assert ranking_of(of_users(false, named=False)).leads
-    assert bool(ranking_of(of_users(false, named=True)).leads) == named[false]
+    assert ranking_of(of_users(false, named=False)).compared.leads
+    assert bool(ranking_of(of_users(false, named=True)).compared.leads) == named[false]
     ranking = ranking_of(of_users(0, named=True))
-    [pair] = ranking.comparisons["all"]
+    [pair] = ranking.compared.comparisons["all"]
     assert {
         pair.difference.clusters,
-        ranking.mean("a").clusters,
-        ranking.mean("a", "Leisure").clusters,
+        ranking.compared.mean("a").clusters,
+        ranking.compared.mean("a", "Leisure").clusters,
     } == {8}
-    assert ranking.mean("a").n == 96
+    assert ranking.compared.mean("a").n == 96
     plain = ranking_of(of_users(0, named=False))
-    assert pair.error > 1.5 * plain.comparisons["all"][0].error
+    assert pair.error > 1.5 * plain.compared.comparisons["all"][0].error
     assert any("96 questions" in note and ": 8; " in note for note in ranking_notes(ranking))
     assert not any(": 8; " in note for note in ranking_notes(plain))
 
@@ -503,7 +507,7 @@ def test_clusters_count_under_a_mix_and_in_the_worst_case_too() -> None:
     found = of_users(0, named=True)
     mix = TrafficMix("mix.yaml", {"intents": {"leisure": 1.0}})
     weighted = make_leaderboard(found, traffic=mix, rounds=300).rankings[0]
-    [pair] = weighted.comparisons["all"]
+    [pair] = weighted.compared.comparisons["all"]
     assert pair.difference.clusters == 8 and pair.p > 0.05
     lacking = found.table.assign(
         final=found.table["final"].where(found.table["question"] != "leisure-en-000")
@@ -512,14 +516,14 @@ def test_clusters_count_under_a_mix_and_in_the_worst_case_too() -> None:
         ranking_of(replace(found, table=lacking)),
         ranking_of(replace(found, table=lacking), traffic=mix),
     ):
-        assert ranking.comparisons["all"][0].p_worst > 0.05
+        assert ranking.compared.comparisons["all"][0].p_worst > 0.05
 
 
 def test_questions_without_a_cluster_are_their_own(caplog: pytest.LogCaptureFixture) -> None:
     found = of_users(1, named=True)
     some = found.table["cluster"].where(found.table["cluster"] != "user 0", "")
     ranking = ranking_of(replace(found, table=found.table.assign(cluster=some)))
-    assert ranking.mean("a").clusters == 7 + 12
+    assert ranking.compared.mean("a").clusters == 7 + 12
     moved = found.table["cluster"].where(found.table["model"] != "b", "another")
     ranking = ranking_of(replace(found, table=found.table.assign(cluster=moved)))
     assert any("different clusters for 96 questions" in note for note in ranking_notes(ranking))

@@ -92,6 +92,11 @@ def cached(name: str) -> Ranking:
     return SCENARIOS[name]().rankings[0]
 
 
+def comparing(ranking: Ranking, **changes: Any) -> Ranking:
+    """A ranking with changes of what it compares."""
+    return replace(ranking, compared=replace(ranking.compared, **changes))
+
+
 def page(cases: Mapping[str, Sequence[str]]) -> str:
     """Sentences of each case under its name."""
     parts = []
@@ -245,8 +250,8 @@ def test_an_answer_without_a_text_equals_no_other() -> None:
 
 def test_simulation_and_failed_checks_are_kept_whatever_room_they_take() -> None:
     [failing] = checks_of_the_judge().rankings
-    models = failing.models.assign(simulated=True)
-    made = replace(checks_of_the_judge(), rankings=(replace(failing, models=models),))
+    models = failing.compared.models.assign(simulated=True)
+    made = replace(checks_of_the_judge(), rankings=(comparing(failing, models=models),))
     kept = {
         name: leaderboard_screen(one).kept
         for name, one in {
@@ -328,7 +333,7 @@ def pair(
     second: str, verdict: Any, value: float, n: int = 24, depends: Mapping[str, int] | None = None
 ) -> Comparison:
     """A comparison of `p/first` with another model."""
-    found = cached("no_clear_best").comparisons["all"][0]
+    found = cached("no_clear_best").compared.comparisons["all"][0]
     difference = replace(estimate(value, value - 0.5, value + 0.5), n=n)
     return replace(
         found,
@@ -390,7 +395,7 @@ def test_why_a_model_is_best_or_none_is() -> None:
         names = ["p/first", *OTHERS]
         facts = pd.DataFrame(index=names)
         for lower in (False, True):
-            compared = replace(base, models=facts, lower_is_better=lower)
+            compared = replace(base.compared, models=facts, lower_is_better=lower)
             vars(compared)["best_in"] = {"all": best}  # in the place of what is computed
             case = f"{name}, lower is better" if lower else name
             said[case] = [best_sentence(compared, "all")]
@@ -399,17 +404,19 @@ def test_why_a_model_is_best_or_none_is() -> None:
 
 def test_who_takes_questions_away_and_whose_scores_are_missing() -> None:
     base = cached("a_model_takes_most_questions_away")
-    missing = base.missing
+    missing = base.compared.missing
     said = {}
     for questions, without in ((16, 24), (16, 16), (21, 24), (22, 24)):
-        changed = replace(
+        changed = comparing(
             base,
-            question_counts={**base.question_counts, "all": questions},
+            question_counts={**base.compared.question_counts, "all": questions},
             missing=replace(missing, without={"p/first": 16, "p/third": without}),
         )
-        said[f"{questions} of 24 questions, {without} without one model"] = missing_notes(changed)
+        said[f"{questions} of 24 questions, {without} without one model"] = missing_notes(
+            changed.compared
+        )
     for name in ("a_clear_best_of_two", "a_panel_that_failed_in_part"):
-        said[name] = missing_notes(cached(name))
+        said[name] = missing_notes(cached(name).compared)
     check_golden("missing_in_words", page(said))
 
 
@@ -418,11 +425,13 @@ def test_judges_that_failed_are_named_though_others_gave_every_answer_a_score() 
     alone = cached("one_model_before_a_panel_that_failed_in_part")
     notes = []
     for ranking in (several, alone):
-        missing = replace(ranking.missing, unscored=0, failed={"p/strict": {"a": 0.25, "b": 0.5}})
-        failure, how = missing_notes(replace(ranking, missing=missing))
+        missing = replace(
+            ranking.compared.missing, unscored=0, failed={"p/strict": {"a": 0.25, "b": 0.5}}
+        )
+        failure, how = missing_notes(replace(ranking.compared, missing=missing))
         assert tells(failure, "p/strict of a 25%, b 50%")
         notes.append(how)
-    assert len(several.ranked) > 1 == len(alone.ranked)
+    assert len(several.compared.ranked) > 1 == len(alone.compared.ranked)
     assert tells(notes[0], "all ranked models") and not tells(notes[1], "ranked")
 
 
@@ -477,18 +486,18 @@ def lengths(**changed: Any) -> Ranking:
 def test_what_is_said_of_lengths_and_leads() -> None:
     said = {name: [length_sentence(lengths(**facts))] for name, facts in LENGTHS.items()}
     base = cached("lengths_that_overlap")
-    unknown = base.models.assign(length_questions=0)
-    said["no length is known"] = [length_sentence(replace(base, models=unknown))]
-    places = pd.Series([1, None, None], base.models.index, dtype=object)
-    alone = base.models.assign(rank_from=places)
-    said["one ranked model"] = [length_sentence(replace(base, models=alone))]
-    made_up = base.models.assign(simulated=True)
-    said["simulated models"] = [length_sentence(replace(base, models=made_up))]
+    unknown = base.compared.models.assign(length_questions=0)
+    said["no length is known"] = [length_sentence(comparing(base, models=unknown))]
+    places = pd.Series([1, None, None], base.compared.models.index, dtype=object)
+    alone = base.compared.models.assign(rank_from=places)
+    said["one ranked model"] = [length_sentence(comparing(base, models=alone))]
+    made_up = base.compared.models.assign(simulated=True)
+    said["simulated models"] = [length_sentence(comparing(base, models=made_up))]
     said["simulated models before a measured judge"] = [
-        length_sentence(replace(base, models=made_up, twins=twins(0.5, 0.4, 0.6)))
+        length_sentence(replace(comparing(base, models=made_up), twins=twins(0.5, 0.4, 0.6)))
     ]
-    part = base.models.assign(simulated=[True, False, True])
-    said["some simulated models"] = [length_sentence(replace(base, models=part))]
+    part = base.compared.models.assign(simulated=[True, False, True])
+    said["some simulated models"] = [length_sentence(comparing(base, models=part))]
     check_golden("lengths_in_words", page(said))
 
 
@@ -502,7 +511,7 @@ def test_tables_of_lengths_and_leads() -> None:
         ),
     )
     beyond = replace(base, leads_by_length=leads(("p/second", 2.0, 0.1, math.inf)))
-    made_up = replace(base, models=base.models.assign(simulated=True))
+    made_up = comparing(base, models=base.compared.models.assign(simulated=True))
     nothing = replace(base, lengths=base.lengths[:0])
     sections = []
     for ranking in (measured, beyond, made_up, nothing):
@@ -655,22 +664,26 @@ def test_what_is_said_of_corrected_means() -> None:
     parts = []
     for name, changed in _corrections():
         found, ranking = corrected(**changed)
-        short = ranking.short
-        start = corrected_start(found, ranking)
-        warnings = corrected_warnings(found, ranking)
+        short = ranking.compared.short
+        start = corrected_start(found, ranking.compared)
+        warnings = corrected_warnings(found, ranking.compared)
         assert start[0] == corrected_headline(found, short)
         lines = [f"- {sentence}" for sentence in [*claims(ranking), *start]]
         lines += [f"- WARNING {sentence}" for sentence in warnings]
-        parts += [f"# {name}", "\n".join(lines), markdown(corrected_section(found, ranking, 2))]
+        parts += [
+            f"# {name}",
+            "\n".join(lines),
+            markdown(corrected_section(found, ranking.compared, 2)),
+        ]
     check_golden("corrected_in_words", "\n\n".join(parts))
 
 
 def test_the_screen_of_corrected_means_has_both_means() -> None:
     found, ranking = corrected()
-    table = corrected_screen_table(found, ranking, "judged").data
+    table = corrected_screen_table(found, ranking.compared, "judged").data
     assert list(table["model"]) == ["second", "third", "first"]
     assert [one.value for one in table["judged"]] == [
-        ranking.mean(name).value for name in (SECOND, THIRD, FIRST)
+        ranking.compared.mean(name).value for name in (SECOND, THIRD, FIRST)
     ]
     assert [one.value for one in table.iloc[:, 2]] == [
         found.over_all["corrected"][name].value for name in (SECOND, THIRD, FIRST)
@@ -707,11 +720,11 @@ def test_warnings_of_corrected_means_stand_between_those_of_the_judge_and_of_mis
     None
 ):
     found, ranking = corrected()
-    of_people = corrected_warnings(found, ranking)
+    of_people = corrected_warnings(found, ranking.compared)
     assert of_people
     assert leaderboard_screen(_alone(ranking)).warnings == of_people
-    models = ranking.models.assign(self_judged=1.0, unscored_share=0.5, unscored=5)
-    doubtful = leaderboard_screen(_alone(replace(ranking, models=models))).warnings
+    models = ranking.compared.models.assign(self_judged=1.0, unscored_share=0.5, unscored=5)
+    doubtful = leaderboard_screen(_alone(comparing(ranking, models=models))).warnings
     first, *others, last = doubtful
     assert first.startswith("SELF-JUDGED")
     assert others == of_people
@@ -865,9 +878,10 @@ def test_which_models_judged_themselves() -> None:
             (1.0, 0.0, 0.1, 0.0),
             (1.0,) * 4,
         ):
-            models = base.models.assign(self_judged=list(shares))
+            models = base.compared.models.assign(self_judged=list(shares))
             conditions = replace(base.conditions, judges=("p/a", "p/b")[:judges])
-            ranking = replace(base, models=models, conditions=conditions, answers=base.answers[:0])
+            ranking = comparing(base, models=models)
+            ranking = replace(ranking, conditions=conditions, answers=base.answers[:0])
             said[f"{judges} judges, shares {shares}"] = more_cautions(ranking)
     check_golden("self_judged_in_words", page(said))
 
@@ -884,8 +898,8 @@ def test_an_intent_without_a_common_question_has_no_best_model() -> None:
 
 def test_a_report_with_prices_of_all_says_the_sum_and_draws_them() -> None:
     ranking = cached("prices_of_some")
-    known = ranking.models.assign(cost=[0.48, 0.0, 0.12], judge_cost=[0.5, 0.25, 0.25])
-    made = _alone(replace(ranking, models=known))
+    known = ranking.compared.models.assign(cost=[0.48, 0.0, 0.12], judge_cost=[0.5, 0.25, 0.25])
+    made = _alone(comparing(ranking, models=known))
     assert "Cost: $1.60, judges included." in leaderboard_screen(made).basis
     cost = [part for part in report_leaderboard(made).sections if part.title.startswith("Tokens")]
     assert [len(part.figures) for part in cost] == [1]
@@ -925,7 +939,7 @@ def test_columns_that_one_model_alone_calls_for() -> None:
         "cost": [0.24, NAN],
         "without/p/judge": [0.0, 0.125],
     }
-    ranking = replace(base, models=base.models.assign(**some))
+    ranking = comparing(base, models=base.compared.models.assign(**some))
     report = report_leaderboard(_alone(ranking))
     kept = ("Ranking", "Tokens, cost and time", "Answers and judging")
     sections = [section for section in report.sections if section.title in kept]

@@ -111,8 +111,7 @@ class ComparedModels:
     significantly worse; None if not ranked), `mean_scored` (over all questions for which it has a
     score), `mean_lowest` and `mean_highest` (over all questions that it was asked, if each missing
     score were the lowest or the highest), `answers`, `unscored` and `unscored_share`, in which an
-    answer that only a part of a panel scored counts by the share of the judges that failed. A
-    `Ranking` has more.
+    answer that only a part of a panel scored counts by the share of the judges that failed.
     """
 
     models: pd.DataFrame

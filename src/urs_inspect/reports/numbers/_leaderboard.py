@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -125,12 +125,14 @@ class AboutAnswers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ranking(ComparedModels):
-    """Models that may be ranked together; `models` has the facts of `_facts` as well.
+class Ranking:
+    """Models that may be ranked together.
 
-    `means` has a key for each column and each `criterion/<id>`.
+    `compared.models` has the facts of `_facts` as well, and `compared.means` a key for each column
+    and each `criterion/<id>`.
     """
 
+    compared: ComparedModels
     conditions: Conditions
     differs_from_first: tuple[Reason, ...]  # why they are not in it; empty for the first ranking
     lengths: (
@@ -182,7 +184,7 @@ class Leaderboard:
     @property
     def simulated(self) -> bool:
         """Whether any model or judge is a simulation."""
-        return any(ranking.models["simulated"].any() for ranking in self.rankings)
+        return any(ranking.compared.models["simulated"].any() for ranking in self.rankings)
 
 
 def make_leaderboard(
@@ -281,12 +283,11 @@ def _ranking(
     if mix is not None:
         effective = effective_number(scores.common_weights.values)
         traffic = Traffic(mix.source, mix.shares, effective)
-    of_compared = {field.name: getattr(compared, field.name) for field in fields(compared)}
     models = compared.models.join(_facts_of_models(answers, table.models, judges, resampling))
-    of_compared["models"] = models.join(length_ratios(scores, answers).astype(object))
+    models = models.join(length_ratios(scores, answers).astype(object))
     common = answers[answers["question"].isin(table.facts.index[scores.common])]
     return Ranking(
-        **of_compared,
+        compared=replace(compared, models=models),
         conditions=block.conditions,
         differs_from_first=block.differs_from_first,
         lengths=_length_bins(answers, table.models),
@@ -571,26 +572,26 @@ def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
     }
     kinds = {key: kind for kind, keys in keys_of_kinds.items() for key in keys}
     rows = []
-    for (number, name), (key, kind) in product(enumerate(ranking.names), kinds.items()):
+    for (number, name), (key, kind) in product(enumerate(ranking.compared.names), kinds.items()):
         row = {
             "block": place,
             "model": name,
             "kind": kind,
             "column": key.removeprefix(CRITERION),
-            "mean": ranking.means[key][number],
+            "mean": ranking.compared.means[key][number],
             "beside_best": _beside_best(ranking, key, name),
             **dict.fromkeys(_OVER_ALL),
         }
         if kind == "all":
-            row |= ranking.models.loc[name, list(_OVER_ALL)]
+            row |= ranking.compared.models.loc[name, list(_OVER_ALL)]
         rows.append(row)
     return pd.DataFrame(rows, dtype=object)
 
 
 def _beside_best(ranking: Ranking, key: str, name: str) -> str:
     """`best`, the verdict on the difference from the best, or nothing where it is not tested."""
-    best = ranking.best_in[key]
-    if key in ranking.comparisons and name == best.model:
+    best = ranking.compared.best_in[key]
+    if key in ranking.compared.comparisons and name == best.model:
         return "best"
     verdicts = {pair.second: str(pair.verdict) for pair in best.pairs}
     return verdicts.get(name, "")

@@ -167,11 +167,11 @@ def _write(
 
 def _answers_table(ranking: Ranking, place: int) -> Table:
     """Number and lowest score of each model's answers, with a link to the worst ones."""
-    stats = ranking.answers.groupby("model")[FINAL].agg(["size", "min"]).loc[ranking.names]
+    stats = ranking.answers.groupby("model")[FINAL].agg(["size", "min"]).loc[ranking.compared.names]
     data = stats.set_axis(["Answers", "Lowest score"], axis=1).assign(Worst="ten worst")
     formats: dict[str, Format] = {"Answers": number(0), "Lowest score": number(2), "Worst": str}
     links = {}
-    for row, name in enumerate(ranking.names):
+    for row, name in enumerate(ranking.compared.names):
         links[row, "Worst"] = f"{page_of(ranking, place, name)}#worst"
     return Table(data.reset_index(names="Model"), formats, links=links)
 
@@ -249,7 +249,7 @@ def page_of(ranking: Ranking, place: int, model: str, key: str = ALL) -> str:
     cell = ""
     if key in ranking.columns.cells:
         cell = key
-    title = _name(f"{ranking.short[model]} {cell}", f"{place}/{model}/{cell}")
+    title = _name(f"{ranking.compared.short[model]} {cell}", f"{place}/{model}/{cell}")
     page = f"answers/{place}-{title}.html"
     if cell or key == ALL:
         return page
@@ -268,17 +268,18 @@ def _name(text: str, of: str = "") -> str:
 
 def _with_links(table: Table, ranking: Ranking, place: int) -> Table:
     """The table with links from models, and from means of intents and languages, to answers."""
+    compared = ranking.compared
     columns = ranking.columns
     links = {}
     if list(table.data)[:2] == ["Questions of", ""]:  # the best models, one row for each intent
         for row, group in enumerate((ALL, *columns.groups)):
             for language in table.data.columns[1:]:
                 key = column_key(group, language)
-                if ranking.question_counts.get(key):
-                    best = ranking.best_in[key].model
+                if compared.question_counts.get(key):
+                    best = compared.best_in[key].model
                     links[row, language] = page_of(ranking, place, best, key)
-    names = dict(zip(ranking.names, ranking.names, strict=True))
-    for name, short in ranking.short.items():
+    names = dict(zip(compared.names, compared.names, strict=True))
+    for name, short in compared.short.items():
         names[short] = name
     linked = {*columns.groups, *columns.parts, *columns.languages, *columns.cells}
     for head in {"Model", "model"} & set(table.data):
@@ -318,7 +319,7 @@ def _files(
     with ExitStack() as stack:
         lines = stack.enter_context((output / _JSONL).open("w", encoding="utf-8", newline="\n"))
         for place, ranking in enumerate(board.rankings, start=1):
-            for model in ranking.names:
+            for model in ranking.compared.names:
                 table = _with_texts(ranking, place, model, said)
                 if place == 1:
                     texts[model] = extreme_answers(table)
@@ -401,7 +402,7 @@ def _pages(
     """The page of a model and those of its intents and languages: file name and content."""
     by_cell = dict(iter(table.groupby(table["group"] + "/" + table["language"])))
     parts = {key: by_cell[key] for key in ranking.columns.cells if key in by_cell}
-    facts: Any = ranking.models.loc[model]
+    facts: Any = ranking.compared.models.loc[model]
     shown = {
         "policy": _POLICY,
         "style": Markup(_STYLE),  # noqa: S704 (our own file)

@@ -38,19 +38,20 @@ def model_cards(
             and `page`; a model that is not there is shown with the ids of its answers.
         page: Gives the address of a model's page; None if there is none.
     """
+    compared = ranking.compared
     cards = []
-    ranks = ranks_text(ranking.models)
-    for name, rank, mean in zip(ranking.names, ranks, ranking.means[ALL], strict=True):
+    ranks = ranks_text(compared.models)
+    for name, rank, mean in zip(compared.names, ranks, compared.means[ALL], strict=True):
         own = ranking.answers[ranking.answers["model"] == name]
         rows = texts.get(name, _without_texts(own))
         excerpts = [_excerpt(ranking, row) for row in rows.to_dict("records")]
         worst = min(_EACH, (len(excerpts) + 1) // 2)
         line = [f"mean {_MEAN(mean)}", counted(len(own), "answer")]
-        if len(ranking.names) > 1:
+        if len(compared.names) > 1:
             line.insert(0, f"rank {rank}")
         cards.append(
             Card(
-                title=ranking.short[name],
+                title=compared.short[name],
                 line=", ".join(line),
                 answers={
                     "Worst answers": excerpts[:worst],

@@ -52,7 +52,7 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
     ranking = board.rankings[0]
     claim, *findings = claims(ranking)
     planning: list[str] = []
-    if len(ranking.ranked) > 1 and not findings:
+    if len(ranking.compared.ranked) > 1 and not findings:
         findings = _best_of_intents(ranking)
         planning += _needed(ranking)
     ways = []
@@ -85,33 +85,34 @@ def claims(ranking: Ranking) -> list[str]:
     judged = _claim(ranking)
     if ranking.trusted is None:
         return [judged]
-    by_people = corrected_headline(ranking.trusted, ranking.short)
+    by_people = corrected_headline(ranking.trusted, ranking.compared.short)
     return [by_people, f"By the judge's scores alone: {judged}"]
 
 
 def _claim(ranking: Ranking) -> str:
-    scored = ranking.with_mean
+    compared = ranking.compared
+    scored = compared.with_mean
     if len(scored) > 1:
-        return best_claim(ranking, _SIGNED)
+        return best_claim(compared, _SIGNED)
     if not scored:
         return "No model has a score."
     over = ""
-    if ranking.questions < ranking.asked:
-        over = f" over {ranking.questions:,} of {counted(ranking.asked, 'question')}"
+    if compared.questions < compared.asked:
+        over = f" over {compared.questions:,} of {counted(compared.asked, 'question')}"
     [only] = scored
-    return f"{ranking.short[only]} has a mean score of {_MEAN(ranking.mean(only))}{over}."
+    return f"{compared.short[only]} has a mean score of {_MEAN(compared.mean(only))}{over}."
 
 
 def _warnings(ranking: Ranking) -> list[str]:
     warnings = [*first_cautions(ranking), *more_cautions(ranking)]
     if ranking.corrected is not None:
-        warnings += corrected_warnings(ranking.corrected, ranking)
+        warnings += corrected_warnings(ranking.corrected, ranking.compared)
     return [*warnings, *alerts(ranking)]
 
 
 def alerts(ranking: Ranking) -> list[str]:
     """That many answers have no score, or none of some judge of the panel."""
-    models = ranking.models
+    models = ranking.compared.models
     if not (models["unscored_share"] > UNSCORED_ALERT).any():
         return []
     if models["unscored"].any():
@@ -121,14 +122,15 @@ def alerts(ranking: Ranking) -> list[str]:
 
 def rests_on(ranking: Ranking) -> str:
     """Over which questions a ranking is, and who scored them."""
-    over = counted(ranking.questions, "question")
-    if ranking.questions < ranking.asked:
-        over = f"{ranking.questions:,} of the {counted(ranking.asked, 'question')} asked"
+    compared = ranking.compared
+    over = counted(compared.questions, "question")
+    if compared.questions < compared.asked:
+        over = f"{compared.questions:,} of the {counted(compared.asked, 'question')} asked"
     languages = []
     for key in ranking.columns.languages:
         language = ranking.title(key)
         if len(ranking.columns.languages) > 1:
-            language += f" {ranking.question_counts[key]:,}"
+            language += f" {compared.question_counts[key]:,}"
         languages.append(language)
     judges = "no judge"
     if ranking.conditions.judges:
@@ -141,21 +143,22 @@ def rests_on(ranking: Ranking) -> str:
 
 def _table(ranking: Ranking) -> Table:
     """The models; with people's ratings, by the means that these correct."""
+    compared = ranking.compared
     if ranking.trusted is not None:
-        return corrected_screen_table(ranking.trusted, ranking, "judge's mean")
-    models = ranking.models
+        return corrected_screen_table(ranking.trusted, compared, "judge's mean")
+    models = compared.models
     more: dict[str, Sequence[str]] = {}
     if models["cost"].notna().any():
         texts = map(money, cost_of_1000(models))
         more["1,000 answers"] = ["no price" if text == UNKNOWN else text for text in texts]
     if has_lengths(ranking):
         more["length, first = 1"] = list(map(times_text, models["length_ratio"]))
-    return screen_table(ranking, _MEAN, _SIGNED, more)
+    return screen_table(compared, _MEAN, _SIGNED, more)
 
 
 def has_lengths(ranking: Ranking) -> bool:
     """Whether there are lengths to compare with those of the first model."""
-    ratios = ranking.models["length_ratio"]
+    ratios = ranking.compared.models["length_ratio"]
     return len(ratios) > 1 and bool(ratios.notna().any())
 
 
@@ -166,14 +169,14 @@ def cost_of_1000(models: pd.DataFrame) -> "pd.Series[float]":
 
 def _total_cost(ranking: Ranking) -> Iterator[str]:
     """What models and judges cost together; nothing of simulated models, which have no price."""
-    models = ranking.models
+    models = ranking.compared.models
     known = models[["cost", "judge_cost"]]
     total = money(float(np.nansum(known)))
     if known.isna().all(axis=None):
         if not models["simulated"].all():
             yield f"Cost: not known ({_PRICES})."
         return
-    missing = [ranking.short[str(name)] for name in models.index[models["cost"].isna()]]
+    missing = [ranking.compared.short[str(name)] for name in models.index[models["cost"].isna()]]
     if models["judge_cost"].isna().any() and ranking.conditions.judges:
         missing.append("the judge")
     if missing:
@@ -207,13 +210,14 @@ def _best_of_intents(ranking: Ranking) -> list[str]:
 
 def _best(ranking: Ranking, group: str) -> str:
     """What is known of the best model for an intent."""
-    if not ranking.question_counts.get(group):
+    compared = ranking.compared
+    if not compared.question_counts.get(group):
         return "no question has a score of every ranked model"
-    found = ranking.best_in[group]
+    found = compared.best_in[group]
     if not found.testable:
         return _TOO_FEW
-    best = ranking.short[found.model]
-    unclear = [ranking.short[pair.second] for pair in found.unclear]
+    best = compared.short[found.model]
+    unclear = [compared.short[pair.second] for pair in found.unclear]
     if not unclear:
         return f"{best} is significantly best"
     return f"{listed([best, *unclear], 'or')}, which cannot be distinguished"
@@ -221,15 +225,16 @@ def _best(ranking: Ranking, group: str) -> str:
 
 def _needed(ranking: Ranking) -> Iterator[str]:
     """How many questions it takes to see a difference, where the best two are not told apart."""
-    needed = questions_to_tell(ranking, ALL)
+    compared = ranking.compared
+    needed = questions_to_tell(compared, ALL)
     if needed is not None:
-        pair = ranking.best_in[ALL].unclear[0]
-        names = f"{ranking.short[pair.first]} and {ranking.short[pair.second]}"
+        pair = compared.best_in[ALL].unclear[0]
+        names = f"{compared.short[pair.first]} and {compared.short[pair.second]}"
         yield (
             f"To detect a true difference of {EXAMPLE} between {names} with {POWER:.0%} power takes"
             f" about {counted(needed, 'question')}."
         )
-    of_groups = [questions_to_tell(ranking, group) for group in ranking.columns.groups]
+    of_groups = [questions_to_tell(compared, group) for group in ranking.columns.groups]
     takes = [questions for questions in of_groups if questions is not None]
     if takes:
         least = f"{min(takes):,}"
@@ -294,8 +299,8 @@ def more_cautions(ranking: Ranking) -> list[str]:
 
 
 def _self_judged(ranking: Ranking) -> Iterator[str]:
-    shares = ranking.models["self_judged"]
-    names = [ranking.short[str(name)] for name in shares.index[shares > 0]]
+    shares = ranking.compared.models["self_judged"]
+    names = [ranking.compared.short[str(name)] for name in shares.index[shares > 0]]
     if not names:
         return
     what = "was one of the judges of its own answers"
@@ -308,28 +313,30 @@ def _self_judged(ranking: Ranking) -> Iterator[str]:
 
 def _equal_answers(ranking: Ranking) -> Iterator[str]:
     """Pairs of models with answers that are word for word the same."""
+    compared = ranking.compared
     given = ranking.answers[ranking.answers["answer_digest"] != ""]
     texts = given.drop_duplicates(["question", "epoch", "model"]).pivot(
         index=["question", "epoch"], columns="model", values="answer_digest"
     )
     pairs = []
-    for first, second in combinations([name for name in ranking.names if name in texts], 2):
+    for first, second in combinations([name for name in compared.names if name in texts], 2):
         both = texts[[first, second]].dropna()
         equal = int((both[first] == both[second]).sum())
         if equal > 1 and equal >= _EQUAL_SHARE * len(both):
             many = f"all {len(both):,}" if equal == len(both) else f"{equal:,} of {len(both):,}"
-            pairs.append(f"{ranking.short[first]} and {ranking.short[second]} in {many}")
+            pairs.append(f"{compared.short[first]} and {compared.short[second]} in {many}")
     if pairs:
         yield f"Answers that are word for word the same: {listed(pairs, separator='; ')}."
 
 
 def _leads_of_one_intent(ranking: Ranking) -> Iterator[str]:
     """Leads of the first model that rest on one intent."""
-    first = ranking.short[ranking.names[0]]
+    compared = ranking.compared
+    first = compared.short[compared.names[0]]
     for lead in ranking.without_intents:
         if lead.clear:
             yield (
-                f"The lead of {first} over {ranking.short[lead.worse]} RESTS ON ONE INTENT,"
+                f"The lead of {first} over {compared.short[lead.worse]} RESTS ON ONE INTENT,"
                 f" {ranking.title(lead.intent)}: without its {counted(lead.questions, 'question')}"
                 f" it is {_SIGNED(lead.difference)} (p {p_value(lead.p)})."
             )
@@ -340,25 +347,26 @@ def _leads_of_one_intent(ranking: Ranking) -> Iterator[str]:
 
 def ranking_notes(ranking: Ranking) -> list[str]:
     """What must be known of the answers of a ranking, one sentence each."""
+    compared = ranking.compared
     about = ranking.about_answers
     notes = unlike_notes(ranking.unlike)
     if about.without_share and ranking.traffic is not None:
         notes.append(
-            f"{about.without_share:,} of {ranking.asked + about.without_share:,} questions are of"
+            f"{about.without_share:,} of {compared.asked + about.without_share:,} questions are of"
             f" kinds without a share in {ranking.traffic.source} and do not count."
         )
-    notes += missing_notes(ranking)
+    notes += missing_notes(compared)
     if about.clusters:
-        notes.append(cluster_note(counted(ranking.asked, "question"), about.clusters))
+        notes.append(cluster_note(counted(compared.asked, "question"), about.clusters))
     if about.in_several_clusters:
         notes.append(
             "Logs name different clusters for"
             f" {counted(about.in_several_clusters, 'question')}; for each, one of them counts."
         )
     notes += _about_judging(about)
-    if 0 < about.without_country < ranking.asked:
+    if 0 < about.without_country < compared.asked:
         notes.append(
-            f"{about.without_country:,} of {ranking.asked:,} questions name no country; they count"
+            f"{about.without_country:,} of {compared.asked:,} questions name no country; they count"
             " everywhere but by country."
         )
     if about.silent_judges:

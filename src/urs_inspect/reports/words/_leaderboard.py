@@ -159,12 +159,14 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
             ]
         ).strip(),
         "judge": judge_sentence(ranking),
-        "models": ranking.names,
+        "models": ranking.compared.names,
         "conditions": ranking.conditions,
         "differs_from_first": reasons_apart(ranking.differs_from_first),
         "notes": ranking_notes(ranking),
     }
-    for name in ("questions", "asked", "question_counts", "criteria", "titles", "traffic"):
+    for name in ("questions", "asked", "question_counts"):
+        facts[name] = getattr(ranking.compared, name)
+    for name in ("criteria", "titles", "traffic"):
         facts[name] = getattr(ranking, name)
     for name in ("groups", "parts", "languages", "countries"):
         facts[name] = getattr(ranking.columns, name)
@@ -176,7 +178,7 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
 
 
 def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
-    several = len(ranking.names) > 1
+    several = len(ranking.compared.names) > 1
     sections = [_ranking(ranking, place, board), _intents(ranking)]
     if ranking.conditions.judges:
         sections.append(judge_section(ranking, place))
@@ -188,7 +190,7 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         sections.append(_languages(ranking, place))
     sections.append(_cost(ranking, place))
     if ranking.corrected:
-        sections.append(corrected_section(ranking.corrected, ranking, place))
+        sections.append(corrected_section(ranking.corrected, ranking.compared, place))
     sections += length_section(ranking, place, _axis(ranking))
     sections.append(_answers(ranking, place))
     if ranking.regression:
@@ -200,7 +202,8 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
 
 
 def _ranking(ranking: Ranking, place: int, board: Leaderboard) -> Section:
-    models = ranking.models
+    compared = ranking.compared
+    models = compared.models
     cautions = first_cautions(ranking)
     warnings = [*cautions, *more_cautions(ranking)]
     claim, *more = claims(ranking)
@@ -214,9 +217,9 @@ def _ranking(ranking: Ranking, place: int, board: Leaderboard) -> Section:
         judge_sentence(ranking),
     ]
     if ranking.corrected:
-        start = corrected_start(ranking.corrected, ranking)
+        start = corrected_start(ranking.corrected, compared)
         notes += start[1:] if ranking.trusted else start
-        warnings += corrected_warnings(ranking.corrected, ranking)
+        warnings += corrected_warnings(ranking.corrected, compared)
     if judge_failed(ranking):
         warnings.append(judge_sentence(ranking))
     for reason in reasons_apart(ranking.differs_from_first):
@@ -241,7 +244,7 @@ def _ranking(ranking: Ranking, place: int, board: Leaderboard) -> Section:
     return Section(
         f"Ranking {place}" if len(board.rankings) > 1 else "Ranking",
         list(filter(None, notes)),
-        [_leaderboard(ranking), means, differences_table(ranking, place)],
+        [_leaderboard(ranking), means, differences_table(compared, place)],
         warnings=warnings,
     )
 
@@ -254,21 +257,23 @@ def _about_mix(ranking: Ranking) -> Iterator[str]:
     for kind, shares in ranking.traffic.shares.items():
         parts = [f"{ranking.title(name)} {share(part)}" for name, part in shares.items()]
         kinds.append(f"{kind}: {', '.join(parts)}")
+    questions = counted(ranking.compared.questions, "question")
     yield (
         f"Means and intervals are weighted by the mix of {ranking.traffic.source}"
-        f" ({'; '.join(kinds)}); the {counted(ranking.questions, 'question')} then say as much as"
+        f" ({'; '.join(kinds)}); the {questions} then say as much as"
         f" {ranking.traffic.effective_questions:,.0f} of equal weight."
     )
 
 
 def _leaderboard(ranking: Ranking) -> Table:
     """One row per model; columns in which nothing stands are left out."""
-    models = ranking.models
+    compared = ranking.compared
+    models = compared.models
     formats: dict[str, Format] = {"Mean": _MEAN, "Length": times_text}
-    columns: dict[str, Any] = {"Model": ranking.names}
-    if len(ranking.ranked) > 1:
+    columns: dict[str, Any] = {"Model": compared.names}
+    if len(compared.ranked) > 1:
         columns["Rank"] = ranks_text(models)
-    columns["Mean"] = ranking.means[ALL]
+    columns["Mean"] = compared.means[ALL]
     if has_lengths(ranking):
         columns["Length"] = list(models["length_ratio"])
     columns["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
@@ -317,20 +322,21 @@ def _conditions(ranking: Ranking) -> Section:
 
 
 def _intents(ranking: Ranking) -> Section:
+    compared = ranking.compared
     columns = ranking.columns
     legend = (
         "In brackets: number of questions. Columns hold different questions; compare within a"
         " column."
     )
-    if len(ranking.names) > 1:
-        wrong = share(1 - ranking.means[ALL][0].level)
+    if len(compared.names) > 1:
+        wrong = share(1 - compared.means[ALL][0].level)
         legend += (
             " Bold: the best of a column and models that are not significantly worse, where the"
             " questions are enough for a significant difference. Every column is a test of its"
             f" own: among equal models, up to {wrong} of them would show a significantly best one."
         )
     tables = []
-    if len(ranking.ranked) > 1:
+    if len(compared.ranked) > 1:
         tables.append(_best(ranking))
     tables.append(replace(_means(ranking, columns.groups, "Means by intent"), legend=legend))
     if columns.parts:
@@ -361,11 +367,11 @@ def _best(ranking: Ranking) -> Table:
     for group in (ALL, *ranking.columns.groups):
         keys = {language: column_key(group, language) for language in ("", *languages)}
         for language, key in keys.items():
-            best = ranking.best_in.get(key)
+            best = ranking.compared.best_in.get(key)
             if best and len(best.marked) == 1 and not ranking.corrected:
                 marked.append((len(rows), language))
         of_group = "All" if group == ALL else ranking.title(group)
-        rows.append([of_group, *(best_text(ranking, key) for key in keys.values())])
+        rows.append([of_group, *(best_text(ranking.compared, key) for key in keys.values())])
     headings = {name: ranking.title(name) for name in languages}
     headings[""] = "All languages" if languages else "Best"
     legend = (
@@ -390,14 +396,15 @@ def _means(
 
     The best and those not significantly worse are marked.
     """
+    compared = ranking.compared
     headings = {}
     for key in keys:
         headings[key] = titles[key] if titles else ranking.title(key)
-        if key in ranking.question_counts:
-            headings[key] += f" ({ranking.question_counts[key]:,})"
-    means = {key: ranking.means[key] for key in keys}
+        if key in compared.question_counts:
+            headings[key] += f" ({compared.question_counts[key]:,})"
+    means = {key: compared.means[key] for key in keys}
     return Table(
-        pd.DataFrame({"Model": ranking.names, **means}),
+        pd.DataFrame({"Model": compared.names, **means}),
         dict.fromkeys(keys, _MEAN),
         headings=headings,
         title=title,
@@ -414,8 +421,8 @@ def _marked(
     """
     marked = []
     for key in keys:
-        for row, name in enumerate(ranking.names):
-            if name in ranking.best_in[key].marked:
+        for row, name in enumerate(ranking.compared.names):
+            if name in ranking.compared.best_in[key].marked:
                 marked.append((row, columns.get(key, key)))
     return marked
 
@@ -438,7 +445,7 @@ def _languages(ranking: Ranking, place: int) -> Section:
             titles = {f"{group}/{language}": ranking.title(group) for group in columns.groups}
             cells = [cell for cell in titles if cell in columns.cells]
             tables.append(_means(ranking, cells, ranking.title(language), titles))
-        if len(ranking.names) > 1:
+        if len(ranking.compared.names) > 1:
             figures.append(_figure_of_languages(ranking, place))
     note = (
         "Languages hold different questions: a difference between them is one of questions as well."
@@ -447,11 +454,12 @@ def _languages(ranking: Ranking, place: int) -> Section:
 
 
 def _figure_of_languages(ranking: Ranking, place: int) -> Figure:
+    compared = ranking.compared
     rows = []
-    for number_of_model, name in enumerate(ranking.names):
+    for number_of_model, name in enumerate(compared.names):
         for key in ranking.columns.languages:
-            mean = ranking.means[key][number_of_model]
-            rows.append((ranking.short[name], ranking.title(key), mean))
+            mean = compared.means[key][number_of_model]
+            rows.append((compared.short[name], ranking.title(key), mean))
     caption = "Means by language, with their intervals; a line joins those of a model."
     title = "Mean final score of each model by language"
     draw = partial(dumbbell_plot, _drawn(rows, "language"), label=_axis(ranking))
@@ -468,7 +476,7 @@ def _drawn(rows: Sequence[tuple[str, Any, Estimate]], column: str) -> pd.DataFra
 
 
 def _axis(ranking: Ranking) -> str:
-    if ranking.models["simulated"].any():
+    if ranking.compared.models["simulated"].any():
         return "mean final score (simulation)"
     return "mean final score"
 
@@ -480,12 +488,12 @@ def _differences(ranking: Ranking) -> Section:
             " they might be distinguished."
         ),
         MATRIX,
-        *verdict_notes(ranking),
+        *verdict_notes(ranking.compared),
     ]
     title = "Differences"
     if ranking.corrected:
         title = "Differences by the judge's scores"
-    return Section(title, notes, [difference_matrix(ranking, _SIGNED)], 3)
+    return Section(title, notes, [difference_matrix(ranking.compared, _SIGNED)], 3)
 
 
 # --- answers and their cost ---
@@ -540,7 +548,7 @@ _NO_COST = "What the answers cost is not known; --prices FILE gives prices."
 
 
 def _answers(ranking: Ranking, place: int) -> Section:
-    models = ranking.models
+    models = ranking.compared.models
     notes = [
         "An empty answer has the lowest score, 1, without calling a judge. An error ended a"
         " sample before it was judged. The columns on the right count how the judging of the"
@@ -579,7 +587,8 @@ def _model_table(
 
 
 def _cost(ranking: Ranking, place: int) -> Section:
-    models = ranking.models
+    compared = ranking.compared
+    models = compared.models
     data = models.assign(
         cost_1000=cost_of_1000(models), seconds_each=models["seconds"] / models["answers"]
     )
@@ -593,14 +602,16 @@ def _cost(ranking: Ranking, place: int) -> Section:
     )
     table = _model_table(data.reset_index(names="model"), _COSTS)
     rows = []
-    for name, cost, mean in zip(ranking.names, data["cost_1000"], ranking.means[ALL], strict=True):
-        rows.append((ranking.short[name], cost, mean))
+    for name, cost, mean in zip(
+        compared.names, data["cost_1000"], compared.means[ALL], strict=True
+    ):
+        rows.append((compared.short[name], cost, mean))
     drawn = _drawn(rows, "cost")
     caption = (
         "What 1,000 answers cost, and the mean score with its interval: up and to the left is"
         " better."
     )
-    undrawn = [ranking.short[str(name)] for name in data.index[data["cost_1000"].isna()]]
+    undrawn = [compared.short[str(name)] for name in data.index[data["cost_1000"].isna()]]
     if undrawn:
         caption += f" Not drawn, because the cost is not known: {listed(undrawn)}."
     draw = partial(cost_plot, drawn, label=_axis(ranking))
@@ -663,7 +674,7 @@ def noise_section(ranking: Ranking, place: int) -> Section:
         if data[column].notna().any():
             headings[column] = _SOURCES[source]
             formats[column] = share
-    level = level_text(ranking.means[ALL][0].level)
+    level = level_text(ranking.compared.means[ALL][0].level)
     shown = Table(
         data.assign(block=place)[["block", *data]],
         formats,

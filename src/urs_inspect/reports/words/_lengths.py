@@ -28,36 +28,38 @@ def length_sentence(ranking: Ranking) -> str:
 
     Empty where nothing is compared.
     """
-    models = ranking.models[ranking.models["rank_from"].notna()]
+    compared = ranking.compared
+    models = compared.models[compared.models["rank_from"].notna()]
     if len(models) < 2:
         return ""
     first, *others = models.index
-    compared: list[str] = []
+    known: list[str] = []
     for other in others:
         facts: Any = models.loc[other]
         ratio, overlap, questions = facts[["length_ratio", "length_overlap", "length_questions"]]
         if questions:
-            times = f"{ranking.short[other]} {times_text(ratio)} times"
-            compared.append(f"{times} ({overlap:,} of {questions:,})")
-    if not compared:
+            times = f"{compared.short[other]} {times_text(ratio)} times"
+            known.append(f"{times} ({overlap:,} of {questions:,})")
+    if not known:
         return f"How much each model writes is not known. {_TASTE}"
     writes = (
-        f"Length of answers beside those of {ranking.short[first]} (in how many questions lengths"
-        f" overlap): {listed(compared)}."
+        f"Length of answers beside those of {compared.short[first]} (in how many questions lengths"
+        f" overlap): {listed(known)}."
     )
     return " ".join([writes, *_about_leads(ranking)])
 
 
 def _about_leads(ranking: Ranking) -> list[str]:
     """What length may have to do with the lead over the next model, one sentence each."""
+    compared = ranking.compared
     price = _price_of_length(ranking)
-    ahead = {pair.second for pair in ranking.best_in[ALL].clear}
+    ahead = {pair.second for pair in compared.best_in[ALL].clear}
     significant = [lead for lead in ranking.leads_by_length if lead.second in ahead]
     if not significant or not _leads_shown(ranking):
         return [price or _TASTE]
     lead = significant[0]
-    first = ranking.short[ranking.names[0]]
-    over = f"lead of {_MEAN(lead.lead)} of {first} over {ranking.short[lead.second]}"
+    first = compared.short[compared.names[0]]
+    over = f"lead of {_MEAN(lead.lead)} of {first} over {compared.short[lead.second]}"
     if lead.without is not None:
         return [price, _WITHOUT[lead.verdict].format(over=over, rest=_SIGNED(lead.without))]
     if math.isnan(lead.tipping):
@@ -86,7 +88,7 @@ def _leads_shown(ranking: Ranking) -> bool:
     """Whether leads are shown beside lengths: not of simulated models before an unmeasured judge,
     whose lengths mean nothing.
     """
-    simulated = ranking.models["simulated"].all() and ranking.twins is None
+    simulated = ranking.compared.models["simulated"].all() and ranking.twins is None
     return bool(ranking.leads_by_length) and not simulated
 
 
@@ -110,9 +112,10 @@ def times_text(ratio: float) -> str:
 
 def length_section(ranking: Ranking, place: int, axis: str) -> list[Section]:
     """Lengths of the models' answers beside the first one's, and their scores by length."""
+    compared = ranking.compared
     if ranking.lengths.empty:
         return []
-    first = ranking.short[ranking.names[0]]
+    first = compared.short[compared.names[0]]
     headings = {
         "model": "Model",
         "median_length": "Median length",
@@ -129,10 +132,10 @@ def length_section(ranking: Ranking, place: int, axis: str) -> list[Section]:
         "length_correlation": _SIGNED,
     }
     shown = list(headings)
-    if len(ranking.names) == 1:
+    if len(compared.names) == 1:
         shown = ["model", "median_length", "length_correlation"]
     table = Table(
-        ranking.models.reset_index(names="model"), formats, headings=headings, shown=shown
+        compared.models.reset_index(names="model"), formats, headings=headings, shown=shown
     )
     bins = ranking.lengths.assign(block=place)[["block", "model", "length", "score", "answers"]]
     notes = [
@@ -141,7 +144,7 @@ def length_section(ranking: Ranking, place: int, axis: str) -> list[Section]:
             " judge likes length, or that longer answers are better."
         ),
     ]
-    if len(ranking.names) > 1:
+    if len(compared.names) > 1:
         notes.append(
             f"Times as long: the median over questions of the ratio to the answer of {first}."
             " Lengths overlap in a question if the one of the two models that usually writes less"
@@ -155,7 +158,9 @@ def length_section(ranking: Ranking, place: int, axis: str) -> list[Section]:
         f"r{place}-lengths",
         "Mean final score of each model by length of the answer",
         caption,
-        lambda width: length_plot(bins.assign(model=bins["model"].map(ranking.short)), width, axis),
+        lambda width: length_plot(
+            bins.assign(model=bins["model"].map(compared.short)), width, axis
+        ),
     )
     tables = [table, Table(bins, name="lengths", shown=())]
     if _leads_shown(ranking):
@@ -176,8 +181,9 @@ def _tipping_text(tipping: float) -> str:
 
 def _leads_table(ranking: Ranking) -> Table:
     """The first model's lead over each other one, and what is left without padding's price."""
+    compared = ranking.compared
     data = pd.DataFrame(ranking.leads_by_length)
-    data["second"] = data["second"].map(ranking.short)
+    data["second"] = data["second"].map(compared.short)
     headings = {"second": "ahead of", "tipping": "tipping point"}
     formats: dict[str, Format] = {"lead": _SIGNED, "doublings": _SIGNED, "tipping": _tipping_text}
     if data["without"].notna().any():
@@ -188,7 +194,7 @@ def _leads_table(ranking: Ranking) -> Table:
         formats,
         headings=headings,
         shown=["second", *formats],
-        title=f"Leads of {ranking.short[ranking.names[0]]} and length",
+        title=f"Leads of {compared.short[compared.names[0]]} and length",
     )
 
 
