@@ -335,7 +335,21 @@ class Allocator:
     def standing(
         self, battles: Battles | None, asked: Mapping[Pair, int] = NOTHING_ASKED
     ) -> tuple[Posterior, Stop | None]:
-        """What is believed after these comparisons, and why nothing more would be asked, if so."""
+        """What is believed after these comparisons, and why nothing more would be asked, if so.
+
+        Args:
+            battles: All comparisons with an outcome so far; None if there are none.
+            asked: Comparisons of each pair asked so far, which the budget counts, by pair as in
+                `pairs`.
+
+        Returns:
+            The posterior of the models' strengths, and `budget` (spent), `separated` (all
+            neighbours in the ranking are in their order with the wanted confidence), `exhausted`
+            (no pair has an instruction left), or None.
+
+        Raises:
+            InputError: If a comparison names an unknown model.
+        """
         posterior = self._belief(self._aligned(battles))
         return posterior, self._stop(self._counts(asked), lambda: posterior)
 

@@ -93,7 +93,11 @@ a function.
 
 
 def similarity_names() -> tuple[str, ...]:
-    """Names of all similarities."""
+    """Names of all similarities.
+
+    Returns:
+        The names as users write them, those of `register_similarity` included.
+    """
     return tuple(_MAKERS)
 
 
@@ -146,6 +150,9 @@ def load_similarity(spec: str = DEFAULT_SIMILARITY, **options: Any) -> Similarit
     Args:
         spec: `name` or `name/argument`.
         options: What the maker takes, as `base_url` for `openai` and `ask` for `llm`.
+
+    Returns:
+        The similarity, which has `encode` (vectors of texts), `compare` or `ask`.
 
     Raises:
         InputError: If it is unknown, what it needs is not installed, it does not take these

@@ -49,20 +49,26 @@ _CODE_OF: dict[str | None, int] = {
 class Verdicts:
     """A judge's verdicts on N items, an item being a pair or a pair on one dimension.
 
-    All codes are about the responses as the data orders them, whichever the judge saw first.
+    All codes are about the responses as the data orders them, whichever the judge saw first: 0
+    (`A`), 1 (`B`), 2 (`TIE`) and 3 (`UNREAD`).
 
     Attributes:
         labels: Who is better by the label: `A`, `B` or `TIE`, shape (N,).
         verdicts: Who is better by the judge, in the order shown (if both were, the first of them):
-            as labels, or `UNREAD`.
-        clusters: Number of the prompt of each item, as from `number_clusters`.
-        longer: Which response is longer: `A`, `B`, or `TIE` if they are equally long.
-        first: Which response was shown first: `A` or `B`, or `TIE` if that is not known.
-        swapped: Verdicts on the same items with the other response first; None if only one order
-            was asked.
-        overall: For dimensions, the judge's final verdict on the whole pair; None if items are
+            as labels, or `UNREAD`, shape (N,).
+        clusters: Id of the prompt of each item, shape (N,), kept as numbers from 0.
+        longer: Which response is longer: `A`, `B`, or `TIE` if they are equally long, shape (N,).
+        first: Which response was shown first: `A` or `B`, or `TIE` if that is not known, shape
+            (N,).
+        swapped: Verdicts on the same items with the other response first, shape (N,); None if only
+            one order was asked.
+        overall: For dimensions, the judge's final verdict on the whole pair, shape (N,); None if
+            items are whole pairs.
+        overall_labels: For dimensions, the label of the whole pair, shape (N,); None if items are
             whole pairs.
-        overall_labels: For dimensions, the label of the whole pair; None if items are whole pairs.
+
+    Raises:
+        ValueError: If arrays have different lengths, or a code is none of those allowed.
     """
 
     labels: Codes
@@ -316,6 +322,9 @@ class JudgeMeasures:
         """The same with the intervals that logs, tables and pages report.
 
         They follow the rule of `reported_bounds`.
+
+        Returns:
+            The measures; bounds are NaN where the rule allows no interval.
         """
         measures = {}
         for name, estimate in vars(self).items():
