@@ -51,24 +51,32 @@ class AnnotatorReport:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of several people."""
+    """Agreement of several people.
 
-    ballots: int  # with at least one vote
-    votes: int  # "cannot tell" included
-    # ballots with two choices or more, "cannot tell" aside; only they tell about agreement
+    Attributes:
+        ballots: Ballots with at least one vote.
+        votes: Votes, "cannot tell" included.
+        compared: Ballots with two choices or more, "cannot tell" aside; only they tell about
+            agreement.
+        most_chosen: Share of the votes of a ballot that went to its most chosen option, mean over
+            the compared ballots with the Student-t interval (MAD paper, appendix E.4). 1 is full
+            agreement; it is not corrected for chance.
+        alpha: Krippendorff's alpha of the options as names; NaN with fewer than two compared
+            ballots.
+        ordered_alpha: The same with a, tie, b as places on a line, so that a and b disagree more
+            than a and tie.
+        shared: Ballots without a single most chosen option; they count as ties.
+        annotators: The votes of each person, by name.
+    """
+
+    ballots: int
+    votes: int
     compared: int
     most_chosen: Estimate
-    """Share of the votes of a ballot that went to its most chosen option, mean over the compared
-    ballots with the Student-t interval (MAD paper, appendix E.4).
-
-    1 is full agreement; it is not corrected for chance.
-    """
-    # Krippendorff's, of the options as names; NaN with fewer than two compared ballots
     alpha: float
-    # with a, tie, b as places on a line, so that a and b disagree more than a and tie
     ordered_alpha: float
-    shared: int  # ballots without a single most chosen option; they count as ties
-    annotators: tuple[AnnotatorReport, ...]  # by name
+    shared: int
+    annotators: tuple[AnnotatorReport, ...]
 
 
 def majorities(votes: Iterable[Vote]) -> tuple[Majority, ...]:

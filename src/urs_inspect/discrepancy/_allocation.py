@@ -236,7 +236,8 @@ def register_allocation(name: str, rule: Allocation) -> None:
 
     Args:
         name: Name as users write it.
-        rule: The rule.
+        rule: Takes a `Standing` of Q pairs and gives the worth of a comparison of each, shape (Q,);
+            the pair of the highest worth is asked next.
 
     Raises:
         ValueError: If the name is taken.
