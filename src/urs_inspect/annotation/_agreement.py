@@ -99,7 +99,14 @@ def agreement(votes: Iterable[Vote]) -> Agreement:
         votes: The votes, at most one per annotator and ballot.
 
     Returns:
-        The agreement of all of them, and of each two.
+        The agreement of all of them, and the votes of each person beside those of the others.
+
+    Examples:
+        >>> from urs_inspect.annotation import Vote, agreement
+        >>> both = [Vote("q1", name, "a") for name in ("ann", "bob")]
+        >>> split = [Vote("q2", "ann", "b"), Vote("q2", "bob", "tie")]
+        >>> agreement([*both, *split]).most_chosen.value
+        0.75
     """
     votes = list(votes)
     by_ballot = _by_ballot(votes)

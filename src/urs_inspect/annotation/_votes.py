@@ -257,6 +257,19 @@ def read_votes(paths: Iterable[Path]) -> VoteReading:
 
     Returns:
         The votes that count, how many were replaced or undone, and the lines that are no votes.
+
+    Raises:
+        InputError: If a file cannot be read.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from urs_inspect.annotation import Vote, VoteStore, read_votes
+        >>> with TemporaryDirectory() as folder, VoteStore(Path(folder), "ann") as store:
+        ...     store.add(Vote("q1", "ann", "a"))
+        ...     votes = read_votes([store.path]).votes
+        >>> votes[0].choice
+        'a'
     """
     final, replaced, undone, errors = read_events(paths, parse_line, "votes")
     votes = tuple(vote for vote in final if not vote.undone)

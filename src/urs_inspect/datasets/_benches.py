@@ -435,6 +435,18 @@ def load_pairs(
     Raises:
         InputError: If there is no such benchmark, its file is unavailable, or naming file, row and
             column of every error (of the first 20, if there are more).
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from urs_inspect.datasets import load_pairs
+        >>> row = '{"prompt": "2 + 2?", "response_a": "4", "response_b": "5", "label": "a"}'
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "pairs.jsonl")
+        ...     _ = path.write_text(row, encoding="utf-8")
+        ...     pairs = load_pairs(str(path))
+        >>> pairs.cases[0].id, pairs.cases[0].label
+        ('pairs_0001', 'a')
     """
     mapping = read_column_map(columns, PAIR_KEYS)
     if bench not in PAIR_BENCHES:

@@ -86,6 +86,13 @@ def select(
 
     Raises:
         InputError: If none is left.
+
+    Examples:
+        >>> from urs_inspect.datasets import UrsCase, select
+        >>> english = UrsCase("q1", "A joke?", "Knock, knock.", "leisure", "en")
+        >>> chinese = UrsCase("q2", "讲个笑话", "好的。", "leisure", "zh")
+        >>> [case.id for case in select([english, chinese], languages=["zh"])]
+        ['q2']
     """
     kept = [
         case
@@ -243,6 +250,14 @@ def load_urs(
 
     Raises:
         InputError: If the data is unavailable or a row is invalid.
+
+    Examples:
+        >>> from urs_inspect.datasets import Vocabulary, load_urs
+        >>> from urs_inspect.rubrics import load_rubric
+        >>> rubric = load_rubric()
+        >>> data = load_urs("sample", Vocabulary(rubric.intent_id, rubric.language_code))
+        >>> len(data.cases), data.cases[0].intent
+        (42, 'factual_qa')
     """
     if cluster is not None and dataset in ("urs", "sample"):
         raise InputError(

@@ -291,6 +291,12 @@ class Allocator:
     Raises:
         InputError: If an argument is out of its range or names an unknown model, or no pair is left
             to ask.
+
+    Examples:
+        >>> from urs_inspect.discrepancy import Allocator
+        >>> allotment = Allocator(["a", "b", "c"], rule="uniform", budget=6).ask(size=3)
+        >>> sorted(allotment.pairs)
+        [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
 
     def __init__(

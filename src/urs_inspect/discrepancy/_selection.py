@@ -139,6 +139,15 @@ class Selector:
     Raises:
         InputError: If lambda or `set_similarity` is not allowed, ids and vectors do not fit each
             other, or the vector of an allowed instruction's answer is not finite.
+
+    Examples:
+        >>> import numpy as np
+        >>> from urs_inspect.discrepancy import Selector
+        >>> first = np.array([[1.0, 0.0], [1.0, 0.0]])
+        >>> second = np.array([[1.0, 0.1], [0.0, 1.0]])
+        >>> selector = Selector.from_vectors({"a": first, "b": second}, np.eye(2), ["q1", "q2"])
+        >>> selector.next(("a", "b"), []).id, selector.next(("a", "b"), ["q2"]).id
+        ('q2', 'q1')
     """
 
     def __init__(

@@ -104,6 +104,12 @@ def correlate(
     Raises:
         ValueError: If the arrays have different lengths, a label is not finite, or a rating is
             infinite.
+
+    Examples:
+        >>> from urs_inspect.stats import correlate
+        >>> found = correlate([1, 2, 3, 4], [2, 3, 5, 9], ["p", "q", "r", "s"], rounds=50)
+        >>> round(found.pearson.value, 3), found.spearman.value
+        (0.959, 1.0)
     """
     how = Resampling(**options)
     values, names, unread = _read(labels, [ratings], clusters)

@@ -136,6 +136,11 @@ def encode(names: Iterable[str | None]) -> Codes:
 
     Raises:
         ValueError: If a name is none of these.
+
+    Examples:
+        >>> from urs_inspect.stats import encode
+        >>> encode(["a", "b", "tie", None]).tolist()
+        [0, 1, 2, 3]
     """
     given = list(names)
     for place, name in enumerate(given):
@@ -186,6 +191,11 @@ def correctness(labels: npt.ArrayLike, verdicts: npt.ArrayLike) -> Floats:
 
     Returns:
         1 right, 0 wrong, NaN where the label is a tie, shape (N,).
+
+    Examples:
+        >>> from urs_inspect.stats import correctness, encode
+        >>> correctness(encode(["a", "b", "tie"]), encode(["a", "unread", "a"])).tolist()
+        [1.0, 0.0, nan]
     """
     truth = np.asarray(labels)
     right = truth == np.asarray(verdicts)
@@ -343,6 +353,15 @@ def measure(verdicts: Verdicts, **options: Unpack[ResamplingOptions]) -> JudgeMe
 
     Returns:
         The measures.
+
+    Examples:
+        >>> from urs_inspect.stats import Verdicts, encode, longer_response, measure
+        >>> labels = encode(["a", "b", "a", "tie"])
+        >>> verdicts = encode(["a", "b", "b", "unread"])
+        >>> longer = longer_response([9, 5, 7, 8], [4, 6, 9, 8])
+        >>> judged = Verdicts(labels, verdicts, range(4), longer, first=encode("abab"))
+        >>> round(measure(judged, rounds=0).accuracy.value, 3)
+        0.667
     """
     how = Resampling(**options)
     shares = _shares(verdicts)

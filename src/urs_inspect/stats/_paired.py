@@ -340,6 +340,12 @@ def compare_means(
 
     Raises:
         ValueError: If there is not one cluster id per question.
+
+    Examples:
+        >>> from urs_inspect.stats import compare_means
+        >>> [difference] = compare_means([[1, 0]] * 8 + [[1, 1]] * 2, rounds=50)
+        >>> difference.difference.value, difference.significant
+        (0.8, True)
     """
     how = Resampling(**options)
     table = np.asarray(values, dtype=np.float64)

@@ -314,6 +314,8 @@ def train(
 ) -> Trained:
     """Train heads in float32.
 
+    Source: SaMer paper, section 4 (heads), Equations 1 to 4 (losses) and section 5.1 (settings).
+
     The same arguments give the same heads on the same machine and number of threads; the global
     random state is left as it was. It keeps no checkpoints: with vectors cached, an epoch over
     10,000 pairs is minutes on two cores, so an interrupted run is started again.
