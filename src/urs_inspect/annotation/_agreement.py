@@ -51,24 +51,32 @@ class AnnotatorReport:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of several people."""
+    """Agreement of several people.
 
-    ballots: int  # with at least one vote
-    votes: int  # "cannot tell" included
-    # ballots with two choices or more, "cannot tell" aside; only they tell about agreement
+    Attributes:
+        ballots: Ballots with at least one vote.
+        votes: Votes, "cannot tell" included.
+        compared: Ballots with two choices or more, "cannot tell" aside; only they tell about
+            agreement.
+        most_chosen: Share of the votes of a ballot that went to its most chosen option, mean over
+            the compared ballots with the Student-t interval (MAD paper, appendix E.4). 1 is full
+            agreement; it is not corrected for chance.
+        alpha: Krippendorff's alpha of the options as names; NaN with fewer than two compared
+            ballots.
+        ordered_alpha: The same with a, tie, b as places on a line, so that a and b disagree more
+            than a and tie.
+        shared: Ballots without a single most chosen option; they count as ties.
+        annotators: The votes of each person, by name.
+    """
+
+    ballots: int
+    votes: int
     compared: int
     most_chosen: Estimate
-    """Share of the votes of a ballot that went to its most chosen option, mean over the compared
-    ballots with the Student-t interval (MAD paper, appendix E.4).
-
-    1 is full agreement; it is not corrected for chance.
-    """
-    # Krippendorff's, of the options as names; NaN with fewer than two compared ballots
     alpha: float
-    # with a, tie, b as places on a line, so that a and b disagree more than a and tie
     ordered_alpha: float
-    shared: int  # ballots without a single most chosen option; they count as ties
-    annotators: tuple[AnnotatorReport, ...]  # by name
+    shared: int
+    annotators: tuple[AnnotatorReport, ...]
 
 
 def majorities(votes: Iterable[Vote]) -> tuple[Majority, ...]:
@@ -91,7 +99,14 @@ def agreement(votes: Iterable[Vote]) -> Agreement:
         votes: The votes, at most one per annotator and ballot.
 
     Returns:
-        The agreement of all of them, and of each two.
+        The agreement of all of them, and the votes of each person beside those of the others.
+
+    Examples:
+        >>> from urs_inspect.annotation import Vote, agreement
+        >>> both = [Vote("q1", name, "a") for name in ("ann", "bob")]
+        >>> split = [Vote("q2", "ann", "b"), Vote("q2", "bob", "tie")]
+        >>> agreement([*both, *split]).most_chosen.value
+        0.75
     """
     votes = list(votes)
     by_ballot = _by_ballot(votes)

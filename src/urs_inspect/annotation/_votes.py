@@ -39,16 +39,22 @@ A_RATING = "a rating of an answer, not a vote"
 class Vote:
     """What somebody chose on a ballot.
 
-    With `undone` the person took the decision back; the choice means nothing then.
+    Attributes:
+        ballot: Id of the ballot.
+        annotator: Name of the person.
+        choice: `a`, `b`, `tie` or `cannot_tell`.
+        left: Which response was on the left (on a phone: above), `a` or `b`; None if not known.
+        seconds: How long the pair was in view, in seconds; NaN if not known.
+        time: When it was made, ISO 8601 in UTC; empty if not known.
+        undone: Whether the person took the decision back; the choice means nothing then.
     """
 
-    ballot: str  # id
-    annotator: str  # name
+    ballot: str
+    annotator: str
     choice: Choice
-    # which response was on the left (on a phone: above); None if not known
     left: Side | None = None
-    seconds: float = math.nan  # how long the pair was in view; NaN if not known
-    time: str = ""  # ISO 8601 in UTC; empty if not known
+    seconds: float = math.nan
+    time: str = ""
     undone: bool = False
 
     @property
@@ -57,7 +63,11 @@ class Vote:
         return self.ballot
 
     def to_line(self) -> str:
-        """The vote as one line of a file, without the line break."""
+        """The vote as one line of a file.
+
+        Returns:
+            A JSON object, without the line break.
+        """
         columns: dict[str, Any] = {"ballot": self.ballot, "annotator": self.annotator}
         if self.undone:
             columns["undo"] = True
@@ -69,17 +79,31 @@ class Vote:
 
 @dataclass(frozen=True)
 class VoteReading:
-    """Votes of several files."""
+    """Votes of several files.
 
-    # that count, at most one per annotator and ballot, in the order of the files
+    Attributes:
+        votes: The votes that count, at most one per annotator and ballot, in the order of the
+            files.
+        replaced: How many votes the same person replaced later.
+        undone: How many votes were taken back and not cast again.
+        errors: Lines that are no votes, with their place; they stay in their files and do not
+            count.
+    """
+
     votes: tuple[Vote, ...]
-    replaced: int  # votes that the same person replaced later
-    undone: int  # votes that were taken back and not cast again
-    # lines that are no votes, with their place; they stay in their files and do not count
+    replaced: int
+    undone: int
     errors: tuple[str, ...]
 
     def about(self, ballots: Collection[str]) -> tuple[tuple[Vote, ...], tuple[Vote, ...]]:
-        """Split the votes into those about the ballots of these ids, and those about others."""
+        """Split the votes into those about the ballots of these ids, and those about others.
+
+        Args:
+            ballots: Ids of ballots.
+
+        Returns:
+            The votes about these ballots, and the other votes.
+        """
         ids = frozenset(ballots)
         known = tuple(vote for vote in self.votes if vote.ballot in ids)
         return known, tuple(vote for vote in self.votes if vote.ballot not in ids)
@@ -107,7 +131,17 @@ def annotator_name(name: str) -> str:
 
 
 def parse_line(line: bytes) -> Vote:
-    """Read one line of a votes file; `ValueError` says why it is no vote."""
+    """Read one line of a votes file.
+
+    Args:
+        line: The line in UTF-8, with or without its line break.
+
+    Returns:
+        The vote.
+
+    Raises:
+        ValueError: If the line is no vote; the message says why.
+    """
     values = event_values(line)
     if "ballot" not in values and "rater" in values:
         raise ValueError(A_RATING)
@@ -223,6 +257,19 @@ def read_votes(paths: Iterable[Path]) -> VoteReading:
 
     Returns:
         The votes that count, how many were replaced or undone, and the lines that are no votes.
+
+    Raises:
+        InputError: If a file cannot be read.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from urs_inspect.annotation import Vote, VoteStore, read_votes
+        >>> with TemporaryDirectory() as folder, VoteStore(Path(folder), "ann") as store:
+        ...     store.add(Vote("q1", "ann", "a"))
+        ...     votes = read_votes([store.path]).votes
+        >>> votes[0].choice
+        'a'
     """
     final, replaced, undone, errors = read_events(paths, parse_line, "votes")
     votes = tuple(vote for vote in final if not vote.undone)
@@ -297,7 +344,11 @@ class EventStore(Generic[EventT]):
     def add(self, event: EventT) -> None:
         """Append an event and wait until the disk has it.
 
-        After an `OSError` the file is as it was before.
+        Args:
+            event: What the person decided.
+
+        Raises:
+            OSError: If it cannot be written; the file is then as it was before.
         """
         with self._mutex:
             self._append((event.to_line() + "\n").encode())
@@ -379,7 +430,21 @@ class EventStore(Generic[EventT]):
 
 
 class VoteStore(EventStore[Vote]):
-    """Appends votes to the file of an annotator."""
+    """Appends votes to the file of an annotator.
+
+    Each vote is on the disk before it counts. `events` are the votes that count, by the id of the
+    ballot, the one cast last at the end; `path` is the file; `repaired` tells what was done about a
+    last line that was cut off; `errors` lists the lines of the file that are no votes. The file is
+    locked until `close`, or the end of a `with` statement.
+
+    Args:
+        directory: Folder of the file; it is made if it is not there.
+        annotator: Name of the annotator, after which the file is called.
+
+    Raises:
+        InputError: If the name cannot be used, the file cannot be written or locked, another
+            process uses it, or it holds ratings.
+    """
 
     what = "votes"
     other = A_RATING

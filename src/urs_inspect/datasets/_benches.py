@@ -47,29 +47,47 @@ logger = getLogger(__name__)
 
 @dataclass(frozen=True)
 class PairCase:
-    """Two responses to one prompt, and which is better."""
+    """Two responses to one prompt, and which is better.
+
+    Attributes:
+        id: Id of the case, its own in the benchmark.
+        prompt: What the responses answer.
+        response_a: The first response, in the order of the file.
+        response_b: The second response.
+        label: Which is better overall: `a`, `b` or `tie`.
+        group: Subset or scenario that the case is reported in.
+        dimensions: Labels by dimension; empty where there are none.
+        conversation: The prompt as several messages, of which `prompt` is what a judge is shown;
+            None if it is one text.
+    """
 
     id: str
     prompt: str
-    response_a: str  # the first one, in the order of the file
+    response_a: str
     response_b: str
-    label: Preference  # which is better overall
-    group: str  # subset or scenario that it is reported in
-    # labels by dimension, where there are any
+    label: Preference
+    group: str
     dimensions: Mapping[str, Preference] = field(default_factory=dict)
-    # of several messages; `prompt` is then what a judge is shown of it
     conversation: Conversation | None = None
 
 
 @dataclass(frozen=True)
 class PairData:
-    """A pairwise benchmark."""
+    """A pairwise benchmark.
 
-    name: str  # or the path of a user's file
-    sha256: str  # of the file or files
-    cases: tuple[PairCase, ...]  # in the order of the file
-    skipped: tuple[str, ...] = ()  # a line per row that is no case, with the reason
-    labels: str = ""  # whose labels they are; empty for a user's file
+    Attributes:
+        name: Its name, or the path of a user's file.
+        sha256: SHA-256 of the file, or of the hashes of several; it covers `columns` where given.
+        cases: The cases, in the order of the file.
+        skipped: One line for each row that is no case, with the reason.
+        labels: Whose labels they are; empty for a user's file.
+    """
+
+    name: str
+    sha256: str
+    cases: tuple[PairCase, ...]
+    skipped: tuple[str, ...] = ()
+    labels: str = ""
 
     @property
     def has_ties(self) -> bool:
@@ -79,29 +97,51 @@ class PairData:
 
 @dataclass(frozen=True)
 class RatingCase:
-    """One response and the rating that people, or a reference judge, gave it."""
+    """One response and the rating that people, or a reference judge, gave it.
+
+    Attributes:
+        id: Id of the case, its own in the benchmark.
+        prompt: What the response answers; equal prompts form one cluster, unless `cluster` is
+            given.
+        response: The response.
+        rating: Its rating, on the scale of the benchmark.
+        group: Category that the case is reported in.
+        reference: Reference answer that may be shown to a judge; empty if there is none.
+        intent: Id of its intent in a rubric; empty if it has none.
+        language: Code of its language in the rubric; empty if it has none.
+        cluster: What cases on the same question share where their prompts differ; else empty.
+    """
 
     id: str
-    prompt: str  # equal prompts form one cluster, unless `cluster` is given
+    prompt: str
     response: str
     rating: float
-    group: str  # category that it is reported in
-    reference: str = ""  # reference answer, where there is one that may be shown
-    intent: str = ""  # URS intent id, for labels on URS-style answers
-    language: str = ""  # its language code
-    cluster: str = ""  # what cases on the same question share, where their prompts differ
+    group: str
+    reference: str = ""
+    intent: str = ""
+    language: str = ""
+    cluster: str = ""
 
 
 @dataclass(frozen=True)
 class RatingData:
-    """A single-rating benchmark."""
+    """A single-rating benchmark.
 
-    name: str  # or the path of a user's file
+    Attributes:
+        name: Its name, or the path of a user's file.
+        sha256: SHA-256 of the file, or of the hashes of several; it covers `columns` where given.
+        scale: Lowest and highest possible rating.
+        cases: The cases, in the order of the file.
+        skipped: One line for each row that is no case, with the reason.
+        labels: Whose labels they are; empty for a user's file.
+    """
+
+    name: str
     sha256: str
-    scale: tuple[float, float]  # lowest and highest possible rating
-    cases: tuple[RatingCase, ...]  # in the order of the file
-    skipped: tuple[str, ...] = ()  # a line per row that is no case, with the reason
-    labels: str = ""  # whose labels they are; empty for a user's file
+    scale: tuple[float, float]
+    cases: tuple[RatingCase, ...]
+    skipped: tuple[str, ...] = ()
+    labels: str = ""
 
 
 _Case = TypeVar("_Case", PairCase, RatingCase)
@@ -395,6 +435,18 @@ def load_pairs(
     Raises:
         InputError: If there is no such benchmark, its file is unavailable, or naming file, row and
             column of every error (of the first 20, if there are more).
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from urs_inspect.datasets import load_pairs
+        >>> row = '{"prompt": "2 + 2?", "response_a": "4", "response_b": "5", "label": "a"}'
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "pairs.jsonl")
+        ...     _ = path.write_text(row, encoding="utf-8")
+        ...     pairs = load_pairs(str(path))
+        >>> pairs.cases[0].id, pairs.cases[0].label
+        ('pairs_0001', 'a')
     """
     mapping = read_column_map(columns, PAIR_KEYS)
     if bench not in PAIR_BENCHES:

@@ -25,28 +25,46 @@ from urs_inspect.datasets._sources import URS, fetch, sha256_of
 
 @dataclass(frozen=True)
 class UrsCase:
-    """One question that a user reported."""
+    """One question that a user reported.
+
+    Attributes:
+        id: Id of the case, its own in the data.
+        question: The question as the user wrote it, white space at its edges included.
+        reference: The reference answer, worth 8 of 10 points (URS paper, Tables 9 and 11); empty if
+            there is none.
+        intent: Id of its intent in the rubric.
+        language: Code of its language in the rubric.
+        country: Country that the user came from, as the file names it; empty if it names none.
+        conversation: The question as several messages, of which `question` is what a judge is
+            shown; None if it is one text.
+        cluster: What cases that belong together share, such as their user; empty for a case by
+            itself.
+    """
 
     id: str
-    question: str  # as the user wrote it, white space at its edges included
-    reference: str  # the reference answer, worth 8 of 10 points
-    intent: str  # intent id of the rubric
-    language: str  # language code of the rubric
-    country: str = ""  # that the user came from, as the file names it
-    # of several messages; `question` is then what a judge is shown of it
+    question: str
+    reference: str
+    intent: str
+    language: str
+    country: str = ""
     conversation: Conversation | None = None
-    # what cases that belong together share, such as their user; empty for a case by itself
     cluster: str = ""
 
 
 @dataclass(frozen=True)
 class UrsData:
-    """Cases and where they came from."""
+    """Cases and where they came from.
 
-    name: str  # `urs`, `sample`, or the path of a file
-    sha256: str  # of the file
-    cases: tuple[UrsCase, ...]  # in the order of the file
-    # a line per row that was left out because the user asked for leniency
+    Attributes:
+        name: `urs`, `sample`, or the path of a file.
+        sha256: SHA-256 of the file.
+        cases: The cases, in the order of the file.
+        skipped: One line for each row that was left out because the user asked for leniency.
+    """
+
+    name: str
+    sha256: str
+    cases: tuple[UrsCase, ...]
     skipped: tuple[str, ...] = ()
 
 
@@ -68,6 +86,13 @@ def select(
 
     Raises:
         InputError: If none is left.
+
+    Examples:
+        >>> from urs_inspect.datasets import UrsCase, select
+        >>> english = UrsCase("q1", "A joke?", "Knock, knock.", "leisure", "en")
+        >>> chinese = UrsCase("q2", "讲个笑话", "好的。", "leisure", "zh")
+        >>> [case.id for case in select([english, chinese], languages=["zh"])]
+        ['q2']
     """
     kept = [
         case
@@ -123,7 +148,12 @@ _SAMPLE = Path(__file__).parent / "urs_sample.jsonl"
 class Vocabulary:
     """How labels in a file become ids of the rubric.
 
-    Both raise `InputError` for an unknown label.
+    Both raise `InputError` for an unknown label. `Rubric.intent_id` and `Rubric.language_code` are
+    such functions.
+
+    Attributes:
+        intent: Turns the label of an intent into its id.
+        language: Turns the label of a language into its code.
     """
 
     intent: Callable[[str], str]
@@ -220,6 +250,14 @@ def load_urs(
 
     Raises:
         InputError: If the data is unavailable or a row is invalid.
+
+    Examples:
+        >>> from urs_inspect.datasets import Vocabulary, load_urs
+        >>> from urs_inspect.rubrics import load_rubric
+        >>> rubric = load_rubric()
+        >>> data = load_urs("sample", Vocabulary(rubric.intent_id, rubric.language_code))
+        >>> len(data.cases), data.cases[0].intent
+        (42, 'factual_qa')
     """
     if cluster is not None and dataset in ("urs", "sample"):
         raise InputError(

@@ -26,17 +26,27 @@ _RAW_CONTENT = (  # type by which GitHub's API sends a content unchanged
 
 @dataclass(frozen=True)
 class PinnedFile:
-    """A published file whose content is known by its SHA-256, or the id that git gives it."""
+    """A published file whose content is known by its SHA-256, or the id that git gives it.
 
-    name: str  # in commands
-    path: str  # below the cache and data directories
-    url: str  # holds the commit, or the id of the content
-    licence: str  # what its repository states
+    Attributes:
+        name: Its name in commands.
+        path: Its place below the cache and data directories.
+        url: Its address, which holds the commit or the id of the content.
+        licence: The licence that its repository states.
+        sha256: SHA-256 of its content; empty if only `git_id` is known.
+        git_id: SHA-1 of `blob <size>`, a NUL byte and the content; where no `sha256` is known.
+        instead: What a user without the file can do, for the error message.
+        labels: Whose labels it has; empty if it has none.
+    """
+
+    name: str
+    path: str
+    url: str
+    licence: str
     sha256: str = ""
-    # SHA-1 of `blob <size>`, a NUL byte and the content; where no `sha256` is known
     git_id: str = ""
-    instead: str = ""  # what a user without the file can do, for the error message
-    labels: str = ""  # whose labels it has, if it has any
+    instead: str = ""
+    labels: str = ""
 
     @property
     def expected(self) -> str:

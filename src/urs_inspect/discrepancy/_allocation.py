@@ -236,7 +236,8 @@ def register_allocation(name: str, rule: Allocation) -> None:
 
     Args:
         name: Name as users write it.
-        rule: The rule.
+        rule: Takes a `Standing` of Q pairs and gives the worth of a comparison of each, shape (Q,);
+            the pair of the highest worth is asked next.
 
     Raises:
         ValueError: If the name is taken.
@@ -290,6 +291,12 @@ class Allocator:
     Raises:
         InputError: If an argument is out of its range or names an unknown model, or no pair is left
             to ask.
+
+    Examples:
+        >>> from urs_inspect.discrepancy import Allocator
+        >>> allotment = Allocator(["a", "b", "c"], rule="uniform", budget=6).ask(size=3)
+        >>> sorted(allotment.pairs)
+        [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
 
     def __init__(
@@ -335,7 +342,21 @@ class Allocator:
     def standing(
         self, battles: Battles | None, asked: Mapping[Pair, int] = NOTHING_ASKED
     ) -> tuple[Posterior, Stop | None]:
-        """What is believed after these comparisons, and why nothing more would be asked, if so."""
+        """What is believed after these comparisons, and why nothing more would be asked, if so.
+
+        Args:
+            battles: All comparisons with an outcome so far; None if there are none.
+            asked: Comparisons of each pair asked so far, which the budget counts, by pair as in
+                `pairs`.
+
+        Returns:
+            The posterior of the models' strengths, and `budget` (spent), `separated` (all
+            neighbours in the ranking are in their order with the wanted confidence), `exhausted`
+            (no pair has an instruction left), or None.
+
+        Raises:
+            InputError: If a comparison names an unknown model.
+        """
         posterior = self._belief(self._aligned(battles))
         return posterior, self._stop(self._counts(asked), lambda: posterior)
 

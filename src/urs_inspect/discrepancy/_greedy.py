@@ -27,8 +27,9 @@ class Selected:
 
     Attributes:
         id: Id of the instruction.
-        response_similarity: M(f_i(x), f_j(x)).
-        instruction_similarity: M(x, I), to the instructions selected before; 0 for the first.
+        response_similarity: M(f_i(x), f_j(x)) of the two answers, -1 to 1 (MAD paper, Eq. 1).
+        instruction_similarity: M(x, I), to the instructions selected before, -1 to 1; 0 for the
+            first.
         objective: What Eq. (2) makes smallest: response similarity + lambda x instruction
             similarity.
     """

@@ -85,6 +85,9 @@ class AnswerFilter:
         max_length_ratio: The longer answer has fewer than this many times the words of the shorter;
             None for no limit.
         min_words: Both answers have more words than this; None for no limit.
+
+    Raises:
+        InputError: If `max_length_ratio` is not above 1, or `min_words` is below 0.
     """
 
     max_length_ratio: float | None = None
@@ -97,9 +100,16 @@ class AnswerFilter:
             raise InputError(f"words {self.min_words}; allowed: 0 or more")
 
     def keeps(self, words: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> Mask:
-        """Which pairs of answers pass, by their numbers of words; shape (n,) each.
+        """Which pairs of answers pass, by their numbers of words.
 
         An answer without words passes no limit.
+
+        Args:
+            words: Words of the one model's answer to each instruction, shape (n,).
+            others: Words of the other model's, shape (n,).
+
+        Returns:
+            Whether each pair of answers passes, shape (n,).
         """
         shorter = np.minimum(words, others)
         longer = np.maximum(words, others)

@@ -47,8 +47,8 @@ class Selection:
     Attributes:
         selected: Pair -> its instructions in the order of selection.
         candidates: Pair -> how many instructions it could choose from.
-        lam: Lambda.
-        set_similarity: How similarity to a set is made.
+        lam: Lambda of Eq. (2), the weight of diversity.
+        set_similarity: Whether similarity to a set is the `max` over its members, or their `mean`.
         size: Instructions in the pool.
     """
 
@@ -115,10 +115,39 @@ def select(
 class Selector:
     """Selects instructions for pairs of models, all at once or one at a time.
 
+    Source: MAD paper, Eq. 1 and 2.
+
     Built by `from_vectors` or `from_similarities`. Deterministic: no random numbers, and exact ties
     go to the smaller id. The selection of a pair depends on no other pair, so that a new model
     changes nothing for the others. A candidate is an instruction that is allowed, has a vector, and
     whose answers have a known similarity.
+
+    Args:
+        similarities: Similarities of the answers of P pairs to n instructions, in float32.
+        exact: Pair -> what gives its similarities in full precision: the vectors of the two models'
+            answers, shape (n, d) each, or the similarities, shape (n,).
+        error: How far a similarity in float32 may be from the exact one, 0 or more.
+        instructions: Vectors of the instructions, shape (n, e); one with a zero vector is no
+            candidate.
+        ids: Ids of the instructions, shape (n,), each once.
+        lam: Lambda of Eq. (2): 0 or more; 0 is Eq. (1).
+        set_similarity: Similarity to a set: the maximum over its members, or their mean.
+        allowed: Which instructions may be selected, shape (n,), for all pairs or by pair; None for
+            all.
+        workers: Threads; None for one per processor.
+
+    Raises:
+        InputError: If lambda or `set_similarity` is not allowed, ids and vectors do not fit each
+            other, or the vector of an allowed instruction's answer is not finite.
+
+    Examples:
+        >>> import numpy as np
+        >>> from urs_inspect.discrepancy import Selector
+        >>> first = np.array([[1.0, 0.0], [1.0, 0.0]])
+        >>> second = np.array([[1.0, 0.1], [0.0, 1.0]])
+        >>> selector = Selector.from_vectors({"a": first, "b": second}, np.eye(2), ["q1", "q2"])
+        >>> selector.next(("a", "b"), []).id, selector.next(("a", "b"), ["q2"]).id
+        ('q2', 'q1')
     """
 
     def __init__(
@@ -189,7 +218,10 @@ class Selector:
             set_similarity: Similarity to a set: the maximum over its members, or their mean.
             allowed: Which instructions may be selected, shape (n,), for all pairs or by pair.
             pairs: Pairs to select for; by default all. For a new model, give only its pairs.
-            workers: Threads.
+            workers: Threads; None for one per processor.
+
+        Returns:
+            The selector.
 
         Raises:
             InputError: For fewer than two models, vectors or ids that do not fit each other, or
@@ -229,11 +261,15 @@ class Selector:
         Args:
             similarities: Pair -> similarity of the two answers to every instruction, shape (n,),
                 between -1 and 1; NaN where it is unknown: such an instruction is no candidate.
-            instructions: As for `from_vectors`, as the other arguments.
-            ids: Ids of the instructions.
-            lam: Lambda.
-            set_similarity: Maximum or mean.
-            allowed: Which instructions may be selected.
+            instructions: Vectors of the instructions, shape (n, e); one with a zero vector is no
+                candidate.
+            ids: Ids of the instructions, shape (n,), each once.
+            lam: Lambda of Eq. (2): 0 or more; 0 is Eq. (1).
+            set_similarity: Similarity to a set: the maximum over its members, or their mean.
+            allowed: Which instructions may be selected, shape (n,), for all pairs or by pair.
+
+        Returns:
+            The selector, for the pairs in `similarities`.
 
         Raises:
             InputError: For similarities out of range or of another number than the ids.
@@ -254,7 +290,17 @@ class Selector:
         return cls(found, exact, 1e-7, instructions, ids, lam, set_similarity, allowed)
 
     def candidates(self, pair: Pair) -> int:
-        """How many instructions a pair can choose from."""
+        """How many instructions a pair can choose from.
+
+        Args:
+            pair: Two models, in either order.
+
+        Returns:
+            The number of candidates.
+
+        Raises:
+            InputError: If there is no such pair.
+        """
         return int(np.count_nonzero(self._mask(self._known(pair))))
 
     def select(
@@ -267,9 +313,13 @@ class Selector:
             given: Pair -> ids that were selected before; they count as chosen and are not selected
                 again.
 
+        Returns:
+            The instructions of each pair in the order in which they were selected, those of `given`
+            left out, and the settings.
+
         Raises:
             InputError: If k is no whole number of 0 or more, a pair has fewer candidates than that,
-                or an id is unknown.
+                or a pair or an id is unknown.
         """
         candidates = {pair: self.candidates(pair) for pair in self.pairs}
         left = dict(candidates)
@@ -292,6 +342,14 @@ class Selector:
         """What may be the next of each pair, for `merge`.
 
         Fast when called again with one more chosen.
+
+        Args:
+            chosen: Pair, as in `pairs`, -> what was chosen for it so far, in order: each
+                instruction with its vector of length 1, shape (e,).
+
+        Returns:
+            Pair -> the instructions that may be next if other partitions of the pool propose theirs
+            too, the best one last; none if no candidate is left.
         """
         states = {pair: self._state(pair, choices) for pair, choices in chosen.items()}
         self._fold(list(states.values()))

@@ -93,7 +93,11 @@ a function.
 
 
 def similarity_names() -> tuple[str, ...]:
-    """Names of all similarities."""
+    """Names of all similarities.
+
+    Returns:
+        The names as users write them, those of `register_similarity` included.
+    """
     return tuple(_MAKERS)
 
 
@@ -105,7 +109,19 @@ def register_similarity(name: str, maker: Maker) -> None:
         maker: Makes it from the argument of the spec and keyword options.
 
     Raises:
-        InputError: If the name is taken or has a slash.
+        InputError: If the name is empty, taken or has a slash.
+
+    Examples:
+        >>> import numpy as np
+        >>> from urs_inspect.discrepancy import load_similarity, register_similarity
+        >>> class EqualTexts:
+        ...     name = "equal_texts"
+        ...
+        ...     def compare(self, first, second):
+        ...         return np.array([one == other for one, other in zip(first, second)], float)
+        >>> register_similarity("equal_texts", lambda argument: EqualTexts())
+        >>> load_similarity("equal_texts").compare(["a", "b"], ["a", "c"]).tolist()
+        [1.0, 0.0]
     """
     if name in _MAKERS or "/" in name or not name:
         raise InputError(
@@ -147,9 +163,17 @@ def load_similarity(spec: str = DEFAULT_SIMILARITY, **options: Any) -> Similarit
         spec: `name` or `name/argument`.
         options: What the maker takes, as `base_url` for `openai` and `ask` for `llm`.
 
+    Returns:
+        The similarity, which has `encode` (vectors of texts), `compare` or `ask`.
+
     Raises:
         InputError: If it is unknown, what it needs is not installed, it does not take these
             options, or it is no similarity.
+
+    Examples:
+        >>> from urs_inspect.discrepancy import load_similarity
+        >>> load_similarity("lexical").encode(["Good morning", "Good evening"]).shape
+        (2, 2048)
     """
     parsed = parse_similarity(spec)
     maker = _MAKERS[parsed.name]

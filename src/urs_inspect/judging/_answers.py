@@ -256,7 +256,15 @@ class AnswerJudging:
         return self._combine(case, await collect(calls))
 
     def prompt(self, answer: Answer) -> JudgePrompt | JudgeFailure:
-        """The prompt about an answer, or why it cannot be judged."""
+        """The prompt about an answer, or why it cannot be judged.
+
+        Args:
+            answer: The answer; an empty one has a prompt as well, although no judge gets it.
+
+        Returns:
+            The prompt, or the failure with its mode: `unknown_intent`, `unknown_language` or
+            `prompt_failed`.
+        """
         case = self._case(answer)
         if isinstance(case, JudgeFailure):
             return case

@@ -35,7 +35,12 @@ not known.
 
 @dataclass(frozen=True)
 class Message:
-    """A message to a judge."""
+    """A message to a judge.
+
+    Attributes:
+        role: Who says it: `system`, `user` or `assistant`.
+        text: What is said.
+    """
 
     role: Literal["system", "user", "assistant"]
     text: str

@@ -102,7 +102,14 @@ class ScoreRecord:
         return tuple(name for name, score in self.criteria.items() if score is None)
 
     def falls_short_of(self, earlier: "ScoreRecord") -> bool:
-        """Whether this record lacks criteria and has another final score than an earlier one."""
+        """Whether this record lacks criteria and has another final score than an earlier one.
+
+        Args:
+            earlier: A record that came before it in the same reply.
+
+        Returns:
+            Whether both hold.
+        """
         return bool(self.missing) and self.final != earlier.final
 
 

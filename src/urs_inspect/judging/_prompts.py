@@ -52,6 +52,14 @@ class PromptBuilder:
 
     All frames are rendered once at construction, so that a faulty one is found before any model is
     called.
+
+    Examples:
+        >>> from urs_inspect.judging import PromptBuilder
+        >>> from urs_inspect.rubrics import load_rubric
+        >>> texts = {"question": "A joke?", "reference": "Knock, knock.", "answer": "No."}
+        >>> prompt = PromptBuilder(load_rubric()).build("leisure", "en", **texts)
+        >>> prompt.version, "Knock, knock." in prompt.case
+        ('urs 2', True)
     """
 
     def __init__(self, rubric: Rubric) -> None:

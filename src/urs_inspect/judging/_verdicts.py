@@ -81,6 +81,11 @@ def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
 
     Returns:
         The verdicts, or the failure if not one could be read.
+
+    Examples:
+        >>> from urs_inspect.judging import read_verdicts
+        >>> read_verdicts('{"Clarity": "1", "Overall": "tie"}', ["Clarity", "Overall"]).verdicts
+        {'Clarity': '1', 'Overall': 'tie'}
     """
     names = {normalise_key(name): name for name in asked}
     if OVERALL in asked:

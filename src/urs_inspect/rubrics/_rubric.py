@@ -42,16 +42,31 @@ class Name(_Model):
 
 
 class Term(_Model):
-    """The name and definition of an intent or criterion in one language."""
+    """The name and definition of an intent or criterion in one language.
+
+    Attributes:
+        name: Its name.
+        definition: What it means, as the judge's prompt and the rating page state it.
+        short: Its name for narrow columns, where `name` is long; else None.
+        aliases: Other spellings under which a judge may write a criterion.
+    """
 
     name: NonEmpty
     definition: NonEmpty
-    short: NonEmpty | None = None  # name for narrow columns, where `name` is long
+    short: NonEmpty | None = None
     aliases: tuple[NonEmpty, ...] = ()
 
 
 class Intent(_Model):
-    """One reason for which users come, and the criteria by which its answers are judged."""
+    """One reason for which users come, and the criteria by which its answers are judged.
+
+    Attributes:
+        label: Its label in files of cases.
+        group: The intents that it is reported with; URS reports its seven intents in six groups
+            (URS paper, Table 2).
+        criteria: Ids of its criteria, in the order of the prompt, one or more (URS paper, Table 6).
+        text: Its name and definition by language.
+    """
 
     label: NonEmpty
     group: NonEmpty
@@ -60,7 +75,17 @@ class Intent(_Model):
 
 
 class Language(_Model):
-    """What the judge's prompt says in one language."""
+    """What the judge's prompt says in one language.
+
+    Attributes:
+        name: Name of the language.
+        dataset_label: Its label in files of cases.
+        final: Name of the final score, and the other spellings that a judge may write.
+        ask_again: What a judge is told whose reply could not be read; `{reason}` is replaced.
+        bands: What an answer in each score range is like, in the order of the rubric's `bands`.
+        frame: The prompt as a Jinja template, which the texts above fill in.
+        frame_source: Name of the file of the frame, for messages.
+    """
 
     name: NonEmpty
     dataset_label: NonEmpty
@@ -83,6 +108,10 @@ class Rubric(_Model):
         languages: Judge languages by code.
         criteria: Criterion texts by criterion and language.
         intents: Intents by id.
+
+    Raises:
+        ValueError: If parts do not fit each other, as an intent that names an unknown criterion
+            (pydantic's `ValidationError`; `load_rubric` turns it into an `InputError`).
     """
 
     name: NonEmpty
@@ -218,7 +247,14 @@ class Rubric(_Model):
     def intent_id(self, spelling: str) -> str:
         """Id of the intent with this id or label in the data.
 
-        `InputError` lists the intents if there is none.
+        Args:
+            spelling: The id or label; width, case, blanks and punctuation do not matter.
+
+        Returns:
+            The id.
+
+        Raises:
+            InputError: If there is no such intent; the message lists them.
         """
         key = normalise_key(spelling)
         for intent_id, intent in self.intents.items():
@@ -229,7 +265,14 @@ class Rubric(_Model):
     def language_code(self, spelling: str) -> str:
         """Code of the language with this code or label in the data.
 
-        `InputError` lists those if there is none.
+        Args:
+            spelling: The code or label; case and blanks around it do not matter.
+
+        Returns:
+            The code.
+
+        Raises:
+            InputError: If there is no such language; the message lists them.
         """
         for code, language in self.languages.items():
             if spelling.strip().casefold() in (code, language.dataset_label.casefold()):

@@ -42,6 +42,10 @@ class Taxonomy(BaseModel):
         dimensions: All dimensions in the output order of the published checkpoint (42 units).
         aliases: Other names of dimensions, as data sets write them.
         scenarios: Scenarios by id.
+
+    Raises:
+        ValueError: If a scenario or an alias names an unknown dimension (pydantic's
+            `ValidationError`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
@@ -69,19 +73,49 @@ class Taxonomy(BaseModel):
         return tuple(dict.fromkeys(scenario.need for scenario in self.scenarios.values()))
 
     def dimension(self, name: str) -> str:
-        """Resolve a dimension or its alias; `InputError` if there is none of that name."""
+        """Resolve a dimension or its alias.
+
+        Args:
+            name: The name or alias, to the letter.
+
+        Returns:
+            The name of the dimension in `dimensions`.
+
+        Raises:
+            InputError: If there is none of that name; the message lists them.
+        """
         resolved = self.aliases.get(name, name)
         if resolved not in self.dimensions:
             raise InputError(f"unknown dimension '{name}'; allowed: {choices(self.dimensions)}")
         return resolved
 
     def scenario_id(self, name: str) -> str:
-        """The id of a scenario, checked."""
+        """The id of a scenario, checked.
+
+        Args:
+            name: The id.
+
+        Returns:
+            The same id.
+
+        Raises:
+            InputError: If there is no such scenario; the message lists them.
+        """
         self.scenario(name)
         return name
 
     def scenario(self, name: str) -> Scenario:
-        """Find a scenario by its id; `InputError` if there is none."""
+        """Find a scenario by its id.
+
+        Args:
+            name: The id.
+
+        Returns:
+            The scenario.
+
+        Raises:
+            InputError: If there is no such scenario; the message lists them.
+        """
         if name not in self.scenarios:
             raise InputError(f"unknown scenario '{name}'; allowed: {choices(self.scenarios)}")
         return self.scenarios[name]
@@ -90,6 +124,9 @@ class Taxonomy(BaseModel):
 @lru_cache(maxsize=1)
 def load_taxonomy() -> Taxonomy:
     """Load the taxonomy that comes with the package.
+
+    Returns:
+        The taxonomy.
 
     Examples:
         >>> from urs_inspect.samer import load_taxonomy

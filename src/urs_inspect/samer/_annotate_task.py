@@ -60,6 +60,12 @@ def samer_annotate(
             `ab`: once.
         scenario: `missing`: a model names the scenario where the record has none; `verify`: always,
             and pairs of which it names another one are not kept.
+
+    Returns:
+        A task with one sample per usable record of the file.
+
+    Raises:
+        InputError: If an argument or the file cannot be used, or no record in it is usable.
     """
     path = Path(data).expanduser()
     skipped: list[Skipped] = []

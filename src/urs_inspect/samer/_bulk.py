@@ -101,6 +101,9 @@ def check_rows(path: Path, *, least: int = 1) -> BulkInput:
             `answer`), optionally `id`.
         least: Fewest rows.
 
+    Returns:
+        The path, the number of rows and the SHA-256 of the file.
+
     Raises:
         InputError: If the file cannot be read, has too few rows, or a row lacks something.
     """
@@ -183,7 +186,7 @@ async def score_file(
         out: The `.parquet` or `.jsonl` file to write when all are done; until then results are in
             `partial_path`.
         engine: The engine.
-        block: Rows that are kept together.
+        block: Rows that are kept together, 1 or more.
         keep_failures: Whether rows that a server did not answer, after all attempts, become
             failures like any other. Otherwise they stop the evaluation, and are asked for again,
             last, when it resumes.
@@ -196,8 +199,9 @@ async def score_file(
         What came of it.
 
     Raises:
-        InputError: If partial results belong to another input or model, or are in use; or if a row
-            got no answer: all that was done is kept, and the same command resumes.
+        InputError: If `block` is below 1, or partial results belong to another input or model, or
+            are in use; or if a row got no answer: all that was done is kept, and the same command
+            resumes.
     """
     if block < 1:
         raise InputError(f"block {block}; allowed are 1 or more")

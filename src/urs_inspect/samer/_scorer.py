@@ -192,6 +192,9 @@ def samer(
         engine_options: Of vLLM in this process: `gpu_memory_utilization`, `tensor_parallel_size`
             and `max_num_batched_tokens`.
 
+    Returns:
+        The scorer.
+
     Raises:
         InputError: If the folder is no SaMer checkpoint, the server cannot be used, or an argument
             is unknown.
@@ -312,6 +315,9 @@ def reward_model(
         description: File that says what the outputs mean; `reward.yaml` in the folder if there is
             one.
         engine_options: As for `samer`.
+
+    Returns:
+        The scorer.
 
     Raises:
         InputError: If the folder is no reward model's, the server cannot be used, or an argument is

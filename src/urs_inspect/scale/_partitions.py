@@ -57,9 +57,12 @@ def embed_partitions(
         ray: Whether tasks of Ray do it, on the cluster of `ray.init`, where paths mean the same on
             all machines.
 
+    Returns:
+        The files of vectors, in the order of `sources`.
+
     Raises:
-        InputError: For a file that cannot be read or lacks something, or a partition that was made
-            from another.
+        InputError: For two files of one name, a file that cannot be read or lacks something, or a
+            partition that was made from another.
     """
     outs = [folder.absolute() / f"{source.stem}.npy" for source in sources]
     if len(set(outs)) < len(outs):
@@ -152,13 +155,16 @@ def select_partitions(
 
     Args:
         parts: Files of `embed_partitions`. Their vectors are memory-mapped.
-        k: As for `select`, as the next three.
-        lam: Lambda.
-        set_similarity: Maximum or mean.
-        pairs: Pairs to select for.
+        k: How many, for all pairs or by pair; 0 is allowed.
+        lam: Lambda of Eq. (2): 0 or more; 0 is Eq. (1).
+        set_similarity: Similarity to a set: the maximum over its members, or their mean.
+        pairs: Pairs to select for; by default all.
         ray: Whether workers of Ray hold the partitions, as for `embed_partitions`; else this
             process asks one after the other. A worker that is killed starts again.
         workers: Workers of Ray, with one CPU each.
+
+    Returns:
+        The instructions of each pair in the order in which they were selected, and the settings.
 
     Raises:
         InputError: As for `select`; for partitions that do not fit each other, or have an id in

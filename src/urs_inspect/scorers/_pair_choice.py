@@ -167,7 +167,10 @@ def pair_choice(judge: str = "grader") -> Scorer:
     contestants answer have no score.
 
     Args:
-        judge: Who judges, for ballots that await people.
+        judge: Who judges, as in `contest`; with `human` a ballot awaits votes of people.
+
+    Returns:
+        The scorer; it gives None for samples without a ballot.
     """
     watch = UnkeyedWatch()
 

@@ -164,6 +164,9 @@ def pair_verdict() -> Scorer:
     could be read. With both orders asked, verdicts that disagree are a tie. The reason says what
     kept a verdict from being read. The metadata holds labels and verdicts, asked for ones only;
     `judge_report` counts them.
+
+    Returns:
+        The scorer.
     """
     watch = UnkeyedWatch()
 

@@ -22,6 +22,9 @@ def null_answer() -> Solver:
 
     `constant` is one polite text for every question, `empty` is nothing, `reference` is a copy of
     the reference answer, and `injection` orders the judge to give full marks.
+
+    Returns:
+        The solver; the sample's output is the answer, by the model `null/<kind>`.
     """
     texts: dict[str, dict[str, str]] = yaml.safe_load(_TEXTS.read_text(encoding="utf-8"))
 

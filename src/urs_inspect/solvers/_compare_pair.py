@@ -70,6 +70,9 @@ def compare_pair(
         structured: Whether a model is asked by a JSON schema of its reply: `true`, `false`, or
             `auto`, where the preflight of the run saw that its server follows one.
 
+    Returns:
+        The solver; the sample's output holds the replies, or the verdicts of a baseline, as text.
+
     Raises:
         InputError: If an argument is unknown, or there is known to be no model where one is to
             judge.

@@ -85,6 +85,9 @@ def contest(
         structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or
             `auto`, where the preflight of the run saw that their server follows one.
 
+    Returns:
+        The solver; what it got is in the sample's store.
+
     Raises:
         InputError: If an argument is unknown.
     """

@@ -106,13 +106,14 @@ def give_rating(
         lowest: Lowest rating that the judge is offered.
         highest: Highest rating that the judge is offered.
         rubric: Name of the rubric by which the judge is asked, as in `rating_agreement`.
-
-    Args:
         structured: Whether the model is asked by the JSON schema in the sample's metadata: `true`,
             `false`, or `auto`, where the preflight of the run saw that its server follows one.
 
+    Returns:
+        The solver; the sample's output is the last reply.
+
     Raises:
-        InputError: If the run is known to have no model.
+        InputError: If the rubric cannot be used, or the run is known to have no model.
     """
     refuse_no_model(baselines=False)
     calls = JudgeCalls(structured=structured)

@@ -46,6 +46,10 @@ class Battles:
         outcome: 1 if the first is better, 0.5 for a tie, 0 if the second is better (MAD paper, Eq.
             3), shape (N,).
         clusters: Number of the instruction, from 0, shape (N,).
+
+    Raises:
+        ValueError: If the arrays have different lengths, an index is outside `players`, a player
+            meets itself, or an outcome is not 1, 0.5 or 0.
     """
 
     players: tuple[str, ...]
@@ -79,14 +83,26 @@ class Battles:
         return int((self.outcome == 0.5).sum())
 
     def sides(self) -> tuple[Integers, Integers, Floats]:
-        """The lower player of each battle, the higher one, and the outcome for the lower."""
+        """The lower player of each battle, the higher one, and the outcome for the lower.
+
+        Returns:
+            Index into `players` of the player with the lower index, that of the other, and 1 if the
+            first of these is better, 0.5 for a tie, 0 if the second is, shape (N,) each.
+        """
         low = np.minimum(self.first, self.second)
         high = np.maximum(self.first, self.second)
         outcome = np.where(self.first == low, self.outcome, 1 - self.outcome)
         return low, high, outcome
 
     def take(self, places: npt.ArrayLike) -> "Battles":
-        """Some of the battles, by index or mask, of the same players."""
+        """Some of the battles, by index or mask, of the same players.
+
+        Args:
+            places: Indices of battles, shape (M,), or a mask, shape (N,).
+
+        Returns:
+            These battles, in the order of the indices.
+        """
         chosen = np.asarray(places)
         if not chosen.size:
             chosen = chosen.astype(np.int64)  # an empty list comes as floats
@@ -99,7 +115,11 @@ class Battles:
         )
 
     def of_players_who_met(self) -> "Battles":
-        """The same battles without players that have none."""
+        """The same battles without players that have none.
+
+        Returns:
+            The battles, with players and instructions numbered anew.
+        """
         both = np.concatenate([self.first, self.second])
         met, places = np.unique(both, return_inverse=True)
         first, second = np.split(places.astype(np.int64), 2)

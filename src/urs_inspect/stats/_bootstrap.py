@@ -113,6 +113,9 @@ class Estimate:
 
         Args:
             scale: Lowest and highest possible value; None if there are no limits.
+
+        Returns:
+            The estimate; its bounds are NaN where the rule allows no interval.
         """
         bounds = reported_bounds(self.low, self.high, self.clusters, level=self.level, scale=scale)
         low, high = map(float, bounds)
@@ -139,11 +142,11 @@ def mean_interval(
     """Mean of values, with the interval that logs, tables and pages report.
 
     Args:
-        values: The values, such as one per question.
+        values: The values, such as one per question, shape (N,).
         level: Confidence level, between 0 and 1.
         scale: Lowest and highest possible value; None if there are no limits.
-        clusters: Id of each value's cluster, such as the user who asked; by default all values are
-            independent.
+        clusters: Id of each value's cluster, such as the user who asked, shape (N,); by default all
+            values are independent.
 
     Returns:
         The interval of `student_interval`, by the rule of `reported_bounds`.

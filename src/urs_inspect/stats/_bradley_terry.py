@@ -41,6 +41,9 @@ class PairCounts:
 def fit_bradley_terry(battles: Battles, *, prior: float = PRIOR) -> Floats:
     """Bradley-Terry ratings of the players.
 
+    Source: Bradley and Terry, "Rank Analysis of Incomplete Block Designs", 1952; a tie counts as
+    half a win of each.
+
     Args:
         battles: The battles, in any order; there may be none.
         prior: Ties of each model with an average one that are added, above 0.

@@ -69,6 +69,10 @@ class CorrelationDifferences(Correlations):
     with the intervals: below 0.05 where a 95% interval leaves out 0, except for rounding.
 
     Attributes:
+        pearson: Difference in Pearson's r, the first judge's less the second's, -2 to 2.
+        spearman: The same for Spearman's rho.
+        kendall: The same for Kendall's tau-b.
+        unread: Items left out because a rating of either judge is missing.
         p_pearson: Two-sided p-value of no difference in Pearson's r, 0 to 1; NaN where there is no
             interval.
         p_spearman: The same for Spearman's rho.
@@ -96,6 +100,16 @@ def correlate(
 
     Returns:
         Correlations between -1 and 1; NaN where labels or ratings are all equal.
+
+    Raises:
+        ValueError: If the arrays have different lengths, a label is not finite, or a rating is
+            infinite.
+
+    Examples:
+        >>> from urs_inspect.stats import correlate
+        >>> found = correlate([1, 2, 3, 4], [2, 3, 5, 9], ["p", "q", "r", "s"], rounds=50)
+        >>> round(found.pearson.value, 3), found.spearman.value
+        (0.959, 1.0)
     """
     how = Resampling(**options)
     values, names, unread = _read(labels, [ratings], clusters)
@@ -126,6 +140,10 @@ def correlation_difference(
 
     Returns:
         First less second, between -2 and 2, over the items that both have rated.
+
+    Raises:
+        ValueError: If the arrays have different lengths, a label is not finite, or a rating is
+            infinite.
     """
     how = Resampling(**options)
     values, names, unread = _read(labels, [ratings, other_ratings], clusters)

@@ -151,7 +151,7 @@ def judge_bias(
             they are in the order in which the judge saw them: the place is then what luck with
             orders gives to anyone. Only pairs that both have count.
         own: Names of the judge's own models.
-        level: Confidence level.
+        level: Confidence level, between 0 and 1.
 
     Returns:
         Coefficients in logits, with intervals clustered by question, by the rule of
@@ -160,6 +160,7 @@ def judge_bias(
     Raises:
         InputError: If the judge has no verdict, people and judge have no pair in common, or an
             outcome is not 1, 0.5 or 0.
+        ValueError: If `level` is not between 0 and 1.
 
     Examples:
         >>> from urs_inspect.stats import ShownPair, judge_bias

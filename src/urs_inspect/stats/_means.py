@@ -44,6 +44,9 @@ def clustered_mean(
     Returns:
         The mean in the unit of the values; NaN if there are none.
 
+    Raises:
+        ValueError: If values and clusters have different lengths.
+
     Examples:
         >>> from urs_inspect.stats import clustered_mean
         >>> round(clustered_mean([1.0, 0.0, 1.0], ["p", "p", "q"]).value, 3)
@@ -79,7 +82,7 @@ class MeanDraws:
     """Means and their values in each round.
 
     Attributes:
-        values: The K means; NaN where there is no value, or none with a weight.
+        values: The K means, shape (K,); NaN where there is no value, or none with a weight.
         draws: Their values in each round, NaN where not defined, shape (R, K).
         n: Number of questions behind each, shape (K,).
         seed: Seed of the resampling.
@@ -109,8 +112,8 @@ def bootstrap_means(
     Args:
         columns: The columns.
         questions: Number of questions Q from which each round draws Q.
-        reweight: Turns how often questions were drawn into weights; by default each counts as often
-            as it was drawn.
+        reweight: Turns how often questions were drawn into weights, shape (B, Q) both, for B rounds
+            at once; by default each counts as often as it was drawn.
         clusters: Number of each question's cluster, from 0 without gaps, shape (Q,): whole clusters
             are drawn. By default each question is one.
         rounds: Number of rounds R.

@@ -49,20 +49,26 @@ _CODE_OF: dict[str | None, int] = {
 class Verdicts:
     """A judge's verdicts on N items, an item being a pair or a pair on one dimension.
 
-    All codes are about the responses as the data orders them, whichever the judge saw first.
+    All codes are about the responses as the data orders them, whichever the judge saw first: 0
+    (`A`), 1 (`B`), 2 (`TIE`) and 3 (`UNREAD`).
 
     Attributes:
         labels: Who is better by the label: `A`, `B` or `TIE`, shape (N,).
         verdicts: Who is better by the judge, in the order shown (if both were, the first of them):
-            as labels, or `UNREAD`.
-        clusters: Number of the prompt of each item, as from `number_clusters`.
-        longer: Which response is longer: `A`, `B`, or `TIE` if they are equally long.
-        first: Which response was shown first: `A` or `B`, or `TIE` if that is not known.
-        swapped: Verdicts on the same items with the other response first; None if only one order
-            was asked.
-        overall: For dimensions, the judge's final verdict on the whole pair; None if items are
+            as labels, or `UNREAD`, shape (N,).
+        clusters: Id of the prompt of each item, shape (N,), kept as numbers from 0.
+        longer: Which response is longer: `A`, `B`, or `TIE` if they are equally long, shape (N,).
+        first: Which response was shown first: `A` or `B`, or `TIE` if that is not known, shape
+            (N,).
+        swapped: Verdicts on the same items with the other response first, shape (N,); None if only
+            one order was asked.
+        overall: For dimensions, the judge's final verdict on the whole pair, shape (N,); None if
+            items are whole pairs.
+        overall_labels: For dimensions, the label of the whole pair, shape (N,); None if items are
             whole pairs.
-        overall_labels: For dimensions, the label of the whole pair; None if items are whole pairs.
+
+    Raises:
+        ValueError: If arrays have different lengths, or a code is none of those allowed.
     """
 
     labels: Codes
@@ -130,6 +136,11 @@ def encode(names: Iterable[str | None]) -> Codes:
 
     Raises:
         ValueError: If a name is none of these.
+
+    Examples:
+        >>> from urs_inspect.stats import encode
+        >>> encode(["a", "b", "tie", None]).tolist()
+        [0, 1, 2, 3]
     """
     given = list(names)
     for place, name in enumerate(given):
@@ -180,6 +191,11 @@ def correctness(labels: npt.ArrayLike, verdicts: npt.ArrayLike) -> Floats:
 
     Returns:
         1 right, 0 wrong, NaN where the label is a tie, shape (N,).
+
+    Examples:
+        >>> from urs_inspect.stats import correctness, encode
+        >>> correctness(encode(["a", "b", "tie"]), encode(["a", "unread", "a"])).tolist()
+        [1.0, 0.0, nan]
     """
     truth = np.asarray(labels)
     right = truth == np.asarray(verdicts)
@@ -316,6 +332,9 @@ class JudgeMeasures:
         """The same with the intervals that logs, tables and pages report.
 
         They follow the rule of `reported_bounds`.
+
+        Returns:
+            The measures; bounds are NaN where the rule allows no interval.
         """
         measures = {}
         for name, estimate in vars(self).items():
@@ -334,6 +353,15 @@ def measure(verdicts: Verdicts, **options: Unpack[ResamplingOptions]) -> JudgeMe
 
     Returns:
         The measures.
+
+    Examples:
+        >>> from urs_inspect.stats import Verdicts, encode, longer_response, measure
+        >>> labels = encode(["a", "b", "a", "tie"])
+        >>> verdicts = encode(["a", "b", "b", "unread"])
+        >>> longer = longer_response([9, 5, 7, 8], [4, 6, 9, 8])
+        >>> judged = Verdicts(labels, verdicts, range(4), longer, first=encode("abab"))
+        >>> round(measure(judged, rounds=0).accuracy.value, 3)
+        0.667
     """
     how = Resampling(**options)
     shares = _shares(verdicts)

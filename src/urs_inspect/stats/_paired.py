@@ -331,11 +331,21 @@ def compare_means(
             value, for reasons that must have nothing to do with it.
         clusters: Id of each question's cluster, such as the prompt of a pair, shape (Q,); by
             default each is one of its own.
-        reweight: As for `bootstrap_means`.
+        reweight: Turns how often questions were drawn into weights, shape (B, Q) both, for B rounds
+            at once, as for `bootstrap_means`.
         options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
-        All pairs, in the order of `all_pairs`.
+        All pairs of columns, in the order (0, 1), (0, 2), ..., (1, 2), ...
+
+    Raises:
+        ValueError: If there is not one cluster id per question.
+
+    Examples:
+        >>> from urs_inspect.stats import compare_means
+        >>> [difference] = compare_means([[1, 0]] * 8 + [[1, 1]] * 2, rounds=50)
+        >>> difference.difference.value, difference.significant
+        (0.8, True)
     """
     how = Resampling(**options)
     table = np.asarray(values, dtype=np.float64)

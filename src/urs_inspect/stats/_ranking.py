@@ -95,7 +95,7 @@ class Ranking:
         ties: Number of ties.
         clusters: Number of instructions.
         rounds: Number of resamples, and of orders.
-        level: Confidence level.
+        level: Confidence level, between 0 and 1.
         seed: Seed of resamples and orders.
         draws: Bradley-Terry ratings of the resamples, shape (R, P).
     """
@@ -135,7 +135,7 @@ def rank(
     Args:
         battles: The battles, at least one.
         rounds: Number of resamples, and of orders for `elo_shuffled`.
-        level: Confidence level of all intervals.
+        level: Confidence level of all intervals, between 0 and 1.
         seed: Seed of resamples and orders.
         progress: Takes the share of the work that was done since the last call; Elo is nearly all
             of it.

@@ -40,6 +40,12 @@ def urs_addition(
         per_length: Chains of each length.
         language: Language of the question: `en` or `zh`.
         seed: Seed of the numbers.
+
+    Returns:
+        A task with one sample per chain.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     prompt = addition_prompt(language)
     chains = addition_chains(addition_lengths(lengths), per_length, seed)

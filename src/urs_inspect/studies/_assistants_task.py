@@ -101,6 +101,12 @@ def urs_assistants(
             references`, or the log of a run of `urs_references`.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         seed: Seed of the choice of factual cases.
+
+    Returns:
+        A task with one sample per chosen case, judged by `intent_judge`.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     loaded = load_rubric(None, prompt)
     asked_of = AssistantOptions.model_validate(assistant)

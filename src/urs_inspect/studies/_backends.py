@@ -19,10 +19,16 @@ from urs_inspect.judging._frames import Frame, JudgePrompt, build_frame
 
 @dataclass(frozen=True)
 class Page:
-    """A page that a search found."""
+    """A page that a search found.
+
+    Attributes:
+        title: Its title.
+        url: Its address, or a name.
+        text: Its text.
+    """
 
     title: str
-    url: str  # an address, or a name
+    url: str
     text: str
 
 
@@ -38,7 +44,14 @@ class SearchBackend(Protocol):
         """What it is called in logs."""
 
     async def search(self, query: str, count: int) -> Sequence[Page]:
-        """Find at most `count` pages, the best first; none if nothing was found.
+        """Find at most `count` pages.
+
+        Args:
+            query: What to search for.
+            count: How many pages at most.
+
+        Returns:
+            The pages, the best first; none if nothing was found.
 
         Raises:
             AssistantError: If the search did not work. Any other error counts as one as well.
@@ -53,7 +66,14 @@ class Translator(Protocol):
         """What it is called in logs."""
 
     async def translate(self, text: str, language: str) -> str:
-        """Translate a text to a language, given by its English name, such as `Traditional Chinese`.
+        """Translate a text to a language.
+
+        Args:
+            text: The text.
+            language: English name of the language, such as `Traditional Chinese`.
+
+        Returns:
+            The translation.
 
         Raises:
             AssistantError: If there is none. Any other error counts as one as well.

@@ -181,6 +181,12 @@ def evolve(
         duplicates: Cosine of character n-grams from which an instruction repeats another.
         limit_seeds: How many seeds are drawn at most; null for all.
         seed: Seed of the draw and of who writes first for which seed.
+
+    Returns:
+        A task with one sample per seed and round; a round begins when the one before has ended.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     if roles_known():  # as they are not before `eval()` is called in a script
         models_with(GENERATOR)

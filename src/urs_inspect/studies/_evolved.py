@@ -117,6 +117,9 @@ def evolved() -> Scorer:
     none, and NaN, with a reason, where no reply came. The metadata name the generator and why a
     reply cannot be used; from them, and from the instructions themselves, `evolution_report` counts
     what was kept.
+
+    Returns:
+        The scorer.
     """
 
     async def score(state: TaskState, target: Target) -> Score:

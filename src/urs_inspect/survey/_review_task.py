@@ -44,6 +44,12 @@ def urs_case_review(
             how often one is asked at most when its reply cannot be read; `temperature`, unless the
             role sets one, null for the provider's default.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
+
+    Returns:
+        A task with one sample per case.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     loaded = load_rubric(rubric)
     calls = JudgeCallOptions.read(judge_calls)

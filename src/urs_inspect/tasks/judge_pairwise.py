@@ -118,6 +118,12 @@ def judge_pairwise(
             as `{prompt: question, response_a: response_A, response_b: response_B, labels: {"A>B":
             a, "B>A": b}}`, or the path of a YAML file with that. A list of columns as label are
             several raters, of whom most count.
+
+    Returns:
+        A task with one sample per pair.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     bench = required(
         bench, "bench", f"{choices(PAIR_BENCHES)}, or the path of a file: {choices(READABLE)}"

@@ -82,6 +82,12 @@ def judge_rating(
         columns: What the columns of your own file mean, if they have other names, such as `{prompt:
             question, rating: human_score}`, or the path of a YAML file with that. A list of columns
             as rating are several raters, whose mean counts.
+
+    Returns:
+        A task with one sample per response.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     bench = required(
         bench, "bench", f"{choices(RATING_BENCHES)}, or the path of a file: {choices(READABLE)}"

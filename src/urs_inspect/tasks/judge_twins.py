@@ -101,6 +101,12 @@ def judge_twins(
         structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or
             `auto`.
         seed: Seed of the choice of answers, of the twins, and of their order.
+
+    Returns:
+        A task whose samples are the answers that have a twin, and their twins, in random order.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     chosen = chosen_kinds(names(kinds, "kinds"))
     places = as_list(required(answers, "answers", "logs with judged answers, separated by commas"))

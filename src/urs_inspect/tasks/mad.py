@@ -150,6 +150,13 @@ def mad(
         samer: For `judge=samer` or `reward_model`: folder of the model, address of a vLLM server,
             or options of the scorer of that name such as `{model: DIR, engine: transformers, dtype:
             bfloat16}`.
+
+    Returns:
+        A task whose samples are the instructions that contestants of this run answer, if there are
+        any, and then the comparisons of answers.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     check_contest_judge(judge)
     given = AllocationOptions.model_validate(allocation)

@@ -68,6 +68,12 @@ def md_eval(
         seed: Seed of the coin and of the random baseline.
         samer: Folder of the model that judges, address of a vLLM server, or options of the scorer
             of that name such as `{model: DIR, engine: transformers, dtype: bfloat16}`.
+
+    Returns:
+        A task with one sample per pair of the chosen scenarios.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     taxonomy = load_taxonomy()
     # Everything is checked before the data is fetched, so that a mistake costs neither time nor

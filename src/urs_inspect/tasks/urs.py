@@ -88,6 +88,12 @@ def urs(
         cluster: Column of your own file whose values name the questions that belong together, such
             as those of one user: they are one cluster in every interval and test. By default
             `user`, if there is one.
+
+    Returns:
+        A task with one sample per case, in the order that `seed` gives.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     loaded = load_rubric(rubric, prompt)
     calls = JudgeCallOptions.read(judge_calls)

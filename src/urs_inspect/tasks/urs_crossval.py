@@ -206,6 +206,12 @@ def urs_crossval(
             before the run shows that a judge's server follows one.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the choice of cases.
+
+    Returns:
+        A task with one sample per case, evaluator, source of references and tested model.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     loaded = load_rubric(rubric, prompt)
     calls = JudgeCallOptions.read(judge_calls)

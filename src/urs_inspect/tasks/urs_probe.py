@@ -48,6 +48,12 @@ def urs_probe(
             structured output take: `true`, `false`, or `auto`, where the tiny request
             before the run shows that a judge's server follows one.
         seed: Seed of the choice of cases.
+
+    Returns:
+        A task with one sample per chosen case and kind of null answer.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     loaded = load_rubric(rubric, prompt)
     judge = intent_judge(

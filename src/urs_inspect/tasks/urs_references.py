@@ -42,6 +42,12 @@ def urs_references(
         rubric: Path of a YAML file, for cases with intents or languages of your own.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the order; `urs` with the same seed and `--limit` takes the same cases.
+
+    Returns:
+        A task with one sample per case.
+
+    Raises:
+        InputError: If an argument or a file cannot be used.
     """
     loaded = load_rubric(rubric)
     chosen = choose_cases(

@@ -44,39 +44,48 @@ class Table:
     A cell may be an `Estimate`: text shows the value with its interval; CSV and JSON have the
     columns `<column>`, `<column>_low`, `<column>_high` and `<column>_n`.
 
+    Attributes:
+        data: The table: one row per thing reported, of any columns.
+        formats: Column -> how its numbers are written, for the columns of numbers, which are
+            aligned to the right.
+        name: Name of the CSV file and of the table in JSON; tables of one name are written one
+            below the other, those without a name only shown.
+        headings: Column -> its heading, where that is not the column's name.
+        shown: The columns that text shows, names before numbers; None for all.
+        main: The column of estimates whose bounds are called `low`, `high` and `n` in CSV, without
+            a prefix.
+        title: Title above the table.
+        estimates: Other columns of estimates that have columns of bounds even if no row has an
+            estimate.
+        size: What `n` is called in CSV.
+        marked: Row, from 0, and column of the cells that stand out.
+        bars: Columns of estimates that a page draws beside the numbers, on one axis.
+        relative: Whether a page shades numbers by their place between those of their column.
+        legend: How to read the table, below it.
+        links: Row, from 0, and column -> address that a cell of a page links to.
+
+    Examples:
+        >>> import pandas as pd
+        >>> from urs_inspect.reports import Table, number
+        >>> data = pd.DataFrame({"model": ["a", "b"], "score": [7.5, 6.25]})
+        >>> Table(data, {"score": number(2)}).text().rows
+        (('a', '7.50'), ('b', '6.25'))
     """
 
     data: pd.DataFrame
-    formats: Mapping[str, Format] = field(
-        default_factory=dict
-    )  # of the columns of numbers, aligned to the right
-    # Of the CSV file and of the table in JSON; tables of one name are written one below the other,
-    # those without a name only shown.
+    formats: Mapping[str, Format] = field(default_factory=dict)
     name: str = ""
-    headings: Mapping[str, str] = field(
-        default_factory=dict
-    )  # where they are not the columns' names
-    shown: Sequence[str] | None = (
-        None  # columns that text shows, names before numbers; all if not given
-    )
-    # the column of estimates whose bounds are called `low`, `high` and `n` in CSV, without a prefix
+    headings: Mapping[str, str] = field(default_factory=dict)
+    shown: Sequence[str] | None = None
     main: str = ""
     title: str = ""
-    estimates: Sequence[
-        str
-    ] = ()  # others that have their columns of bounds even if no row has an estimate
-    size: str = "n"  # what `n` is called in CSV
-    marked: Collection[tuple[int, str]] = ()  # row and column of the cells that stand out
-    bars: Sequence[
-        str
-    ] = ()  # columns of estimates that a page draws beside the numbers, on one axis
-    relative: bool = (
-        False  # whether a page shades numbers by their place between those of their column
-    )
-    legend: str = ""  # how to read it, below the table
-    links: Mapping[tuple[int, str], str] = field(
-        default_factory=dict
-    )  # row and column -> address, for a page
+    estimates: Sequence[str] = ()
+    size: str = "n"
+    marked: Collection[tuple[int, str]] = ()
+    bars: Sequence[str] = ()
+    relative: bool = False
+    legend: str = ""
+    links: Mapping[tuple[int, str], str] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -86,7 +95,11 @@ class Table:
         return list(self.shown)
 
     def text(self) -> TextTable:
-        """The table as text cells."""
+        """The table as text cells.
+
+        Returns:
+            Headings and rows of the shown columns, each cell written by the format of its column.
+        """
         columns = self.columns
         formats = [self.formats.get(column, _as_text) for column in columns]
         values = [self.data[column] for column in columns]
@@ -101,7 +114,11 @@ class Table:
         return TextTable(headings, rows, names, marked)
 
     def flat(self) -> pd.DataFrame:
-        """The table with one number or text per cell; estimates take four columns."""
+        """The table with one number or text per cell; estimates take four columns.
+
+        Returns:
+            The table, with all columns of `data`.
+        """
         columns: dict[str, Any] = {}
         for column, values in self.data.items():
             name = str(column)
@@ -158,17 +175,29 @@ class Card:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report: a title, notes of one sentence each, and tables."""
+    """A part of a report: a title, notes of one sentence each, and tables.
+
+    Attributes:
+        title: Its title.
+        notes: Its notes, one sentence each.
+        tables: Its tables; one without rows is not shown.
+        level: Level of its heading: 2, or 3 for a part of a part.
+        warnings: Those of the notes that stand out.
+        figures: Figures of a page.
+        cards: Models of a page, each of which opens to some of its answers.
+        folded: Whether a page shows the title only, until it is opened.
+        page: File name of the page of its own that it is on; empty if it is on the report's.
+    """
 
     title: str
     notes: Sequence[str] = ()
     tables: Sequence[Table] = ()
-    level: int = 2  # 3 for a part of a part
-    warnings: Sequence[str] = ()  # those of the notes that stand out
-    figures: Sequence["Figure"] = ()  # of a page
-    cards: Sequence[Card] = ()  # of a page
-    folded: bool = False  # whether a page shows its title only, until it is opened
-    page: str = ""  # file name, if it is on a page of its own
+    level: int = 2
+    warnings: Sequence[str] = ()
+    figures: Sequence["Figure"] = ()
+    cards: Sequence[Card] = ()
+    folded: bool = False
+    page: str = ""
 
 
 SIMULATION = (
@@ -186,13 +215,22 @@ def simulation_section(simulated: bool) -> list[Section]:
 
 @dataclass(frozen=True)
 class ReportKind:
-    """A kind of report, and the files it consists of."""
+    """A kind of report, and the files it consists of.
 
-    format: str  # that its JSON file states
-    version: int  # its `schema_version`, raised when a key changes its name or meaning
-    command: str  # that makes such reports
-    stem: str  # name of the JSON and the Markdown file, without the suffix
-    more: tuple[str, ...] = ()  # names of files beside these two and the tables, as glob patterns
+    Attributes:
+        format: The `format` that its JSON file states.
+        version: The `schema_version` of the JSON file, raised when a key changes its name or
+            meaning.
+        command: The command that makes such reports.
+        stem: Name of the JSON and the Markdown file, without the suffix.
+        more: Names of files beside these two and the tables, as glob patterns.
+    """
+
+    format: str
+    version: int
+    command: str
+    stem: str
+    more: tuple[str, ...] = ()
 
     @property
     def json(self) -> str:
@@ -218,6 +256,15 @@ class Report:
         first: Its answer on one screen; None if that is the start of its first section.
         cards: Makes the models of a page, below the answer.
         appendix: Makes the sections that only files have, at their end.
+
+    Examples:
+        >>> import pandas as pd
+        >>> from urs_inspect.reports import Report, ReportKind, Section, Table
+        >>> table = Table(pd.DataFrame({"model": ["a"], "score": [7.25]}), name="means")
+        >>> kind = ReportKind("my-report", 1, "my-command", "report")
+        >>> report = Report(kind, "My report", [Section("Means", ["One model."], [table])])
+        >>> report.as_dict()["tables"]
+        {'means': [{'model': 'a', 'score': 7.25}]}
     """
 
     kind: ReportKind
@@ -245,7 +292,11 @@ class Report:
         return [start, *sections]
 
     def markdown(self) -> str:
-        """The report to read; all text is escaped, as names may come from logs."""
+        """The report to read; all text is escaped, as names may come from logs.
+
+        Returns:
+            The text of the Markdown file.
+        """
         parts = [f"# {self.title}"]
         for section in self.read:
             parts.append(f"{'#' * section.level} {escaped(section.title)}")
@@ -260,7 +311,11 @@ class Report:
         return "\n\n".join(parts) + "\n"
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Name -> table with one number or text per cell."""
+        """Name -> table with one number or text per cell.
+
+        Returns:
+            The tables that have a name, those of one name as one.
+        """
         found: dict[str, list[pd.DataFrame]] = {}
         for section in self.sections:
             for table in section.tables:
@@ -270,8 +325,10 @@ class Report:
         return {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
 
     def as_dict(self) -> dict[str, Any]:
-        """What the JSON file holds: `format`, `schema_version`, facts, and the rows of all tables;
-        unknown is null.
+        """What the JSON file holds: `format`, `schema_version`, facts, and the rows of all tables.
+
+        Returns:
+            Values that JSON has; unknown is None.
         """
         rows = {}
         for name, table in self.tables().items():
@@ -285,7 +342,11 @@ class Report:
         }
 
     def json(self) -> str:
-        """The JSON file."""
+        """The JSON file.
+
+        Returns:
+            Its text.
+        """
         facts = self.as_dict()
         return json.dumps(facts, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 

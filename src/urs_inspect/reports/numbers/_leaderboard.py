@@ -212,6 +212,10 @@ def make_leaderboard(
         seed: Seed of the bootstrap.
         command: The command that makes the report.
 
+    Returns:
+        The leaderboard: a ranking for each group of answers that can be compared, the one of most
+        models first, and what was skipped.
+
     Raises:
         InputError: If no weights of the questions of the first ranking give the shares of the
             traffic, or no rating is about an answer. A later ranking for which there are no weights

@@ -314,24 +314,29 @@ def train(
 ) -> Trained:
     """Train heads in float32.
 
+    Source: SaMer paper, section 4 (heads), Equations 1 to 4 (losses) and section 5.1 (settings).
+
     The same arguments give the same heads on the same machine and number of threads; the global
     random state is left as it was. It keeps no checkpoints: with vectors cached, an epoch over
     10,000 pairs is minutes on two cores, so an interrupted run is started again.
 
     Args:
-        vectors: Vectors of n pairs.
-        labels: Their labels.
-        fit: Rows of the pairs to learn from.
-        held_out: Rows of the pairs by which the best epoch is chosen; share no prompt with `fit`.
+        vectors: Vectors of n pairs, of width h: its `queries` have shape (n,), its `responses`
+            (n, 2), both rows of its `table`, shape (m, h).
+        labels: Preferences of the n pairs overall, shape (n,), and on D dimensions, shape (n, D).
+        fit: Rows of the pairs to learn from, from 0 to n - 1, shape (k,).
+        held_out: Rows of the pairs by which the best epoch is chosen, shape (l,), which should
+            share no prompt with `fit`; None to keep the last epoch.
         spec: How; the paper's settings if left out.
-        device: Where the heads are trained.
+        device: Where the heads are trained, as PyTorch names it.
         on_epoch: Called with the record of every epoch.
 
     Returns:
-        The heads.
+        The heads of the best epoch, which epoch that was, and the record of every epoch.
 
     Raises:
-        InputError: If a setting is out of range, or the labels are of no use; see `check_split`.
+        InputError: If a setting is out of range, no pair in `fit` has a label on a dimension, or
+            none in `held_out` has one that is no tie.
     """
     spec = spec or TrainingSpec()
     check("spec", vars(spec), TrainingSpec)
