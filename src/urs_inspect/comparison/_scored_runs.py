@@ -17,6 +17,7 @@ from inspect_ai.log import EvalLog, EvalResults, EvalSample, EvalSampleSummary
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.judging._failures import PARTIAL_PANEL
 from urs_inspect.judging._reply_counts import Counts, summed
+from urs_inspect.judging._scores import TEXTS, number
 from urs_inspect.logs import _files as files
 from urs_inspect.logs._files import finished_headers, first_few, nothing_left, short_name
 from urs_inspect.logs._naming import (
@@ -27,14 +28,7 @@ from urs_inspect.logs._naming import (
     whole_characters,
 )
 from urs_inspect.logs._responses import text_of
-from urs_inspect.logs._scores import (
-    TEXTS,
-    UNJUDGED,
-    answered_by,
-    is_simulated,
-    number,
-    role_models,
-)
+from urs_inspect.logs._scores import UNJUDGED, answered_by, is_simulated, role_models
 
 _UNUSED = ("events", "messages", "store", "error_retries", "output")
 _SHORTENED = ("...", "Key removed from summary (> 1k)")

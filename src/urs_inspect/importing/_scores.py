@@ -21,7 +21,7 @@ from urs_inspect.importing._answers import (
     write_logs,
 )
 from urs_inspect.importing._files import ImportedFile, needed_text, of_all, refuse_unknown
-from urs_inspect.logs._scores import TEXTS, number
+from urs_inspect.judging._scores import TEXTS, number
 from urs_inspect.scorers._metrics import mean
 
 _LETTERS = ("C", "P", "I", "N")

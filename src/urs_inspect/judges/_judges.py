@@ -14,9 +14,10 @@ from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect._util import InputError
 from urs_inspect.judging._reply_counts import summed
+from urs_inspect.judging._scores import last_score
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.logs._naming import distinct_names, facts_of
-from urs_inspect.logs._scores import SIMULATED, last_score
+from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.scorers._pair_metrics import items_of
 from urs_inspect.scorers._rating_agreement import RatedItem, RatingAgreement, agreement, rated_item
 from urs_inspect.stats import (

@@ -13,8 +13,9 @@ from inspect_ai.scorer import Score
 from urs_inspect._util import InputError, counted, naming
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.discrepancy._judge_prior import JudgePrior
+from urs_inspect.judging._scores import last_score
 from urs_inspect.logs._files import finished_headers, whole_logs
-from urs_inspect.logs._scores import last_score, value_of
+from urs_inspect.logs._scores import value_of
 from urs_inspect.stats._battles import Battle, battles_of
 
 logger = getLogger(__name__)

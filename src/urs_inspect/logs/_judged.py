@@ -11,11 +11,11 @@ from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.util import resource
 
 from urs_inspect._util import InputError, counted
-from urs_inspect.judging._scores import last_score
+from urs_inspect.judging._scores import last_score, number
 from urs_inspect.judging._twins import language_of
 from urs_inspect.logs._files import PACKAGE, finished_logs, nothing_left, short_name
 from urs_inspect.logs._responses import ANSWERS_ONLY, NO_MODEL, ended
-from urs_inspect.logs._scores import UNJUDGED, last_judgement, number, role_models, value_of
+from urs_inspect.logs._scores import UNJUDGED, last_judgement, role_models, value_of
 from urs_inspect.scorers._twins import FINALS
 
 TWINS_TASK = PACKAGE + "judge_twins"

@@ -11,10 +11,7 @@ from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 
 from urs_inspect._util import InputError
-from urs_inspect.judging._scores import TEXTS as TEXTS
-from urs_inspect.judging._scores import as_number, scores_of_samples
-from urs_inspect.judging._scores import last_score as last_score
-from urs_inspect.judging._scores import number as number
+from urs_inspect.judging._scores import as_number, last_score, scores_of_samples
 from urs_inspect.logs._files import read_log
 
 ASSISTANT = "assistant"

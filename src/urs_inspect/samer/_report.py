@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSample
 
-from urs_inspect.logs._scores import last_score
+from urs_inspect.judging._scores import last_score
 from urs_inspect.samer._pairs import TrainingPair
 from urs_inspect.stats import Estimate, mean_interval
 

@@ -11,6 +11,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary
 
 from urs_inspect._util import counted
+from urs_inspect.judging._scores import last_score
 from urs_inspect.logs._files import (
     finished_headers,
     latest_runs,
@@ -19,7 +20,7 @@ from urs_inspect.logs._files import (
     short_name,
 )
 from urs_inspect.logs._naming import model_names, model_settings
-from urs_inspect.logs._scores import is_simulated, last_score, value_of
+from urs_inspect.logs._scores import is_simulated, value_of
 from urs_inspect.reports._texts import DASH, Format, share
 from urs_inspect.reports.layout._tables import (
     Report,

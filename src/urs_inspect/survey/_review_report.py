@@ -12,8 +12,8 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.datasets._cases import load_urs
 from urs_inspect.datasets._rows import READABLE, SURPLUS, Fields, read_table
 from urs_inspect.datasets._sources import sha256_of
+from urs_inspect.judging._scores import last_score
 from urs_inspect.logs._files import read_log, short_name, sorted_headers
-from urs_inspect.logs._scores import last_score
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.survey._vocabulary import vocabulary_of
 

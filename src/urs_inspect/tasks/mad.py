@@ -201,19 +201,7 @@ def mad(
         similarity=similarity_role,
     )
     _check_early(plan, instructions, compared_by, earlier, answering, check)
-    metadata: dict[str, Any] = {
-        "dataset": instructions.name,
-        "dataset_sha256": instructions.sha256,
-        "instructions": len(instructions.instructions),
-        "answered_in_logs": list(instructions.contestants),
-        "notes": list(instructions.notes),
-        "similarity": compared_by.name,
-        "previous_comparisons": len(earlier),
-    }
-    if plan.only is not None:
-        metadata["only"] = list(plan.only)
-    if voting is not None:
-        metadata[VOTING_KEY] = voting.to_dict()
+    metadata = _metadata(plan, instructions, compared_by, earlier, voting)
     roles = [CONTESTANT]
     if judge == GRADER:
         roles.append(GRADER)
@@ -236,6 +224,30 @@ def mad(
         viewer=competition_viewer(),
         setup=preflight_setup(roles, structured=structured),
     )
+
+
+def _metadata(
+    plan: Plan,
+    pool: Pool,
+    similarity: Similarity,
+    previous: Sequence[Comparison],
+    voting: VotingPlan | None,
+) -> dict[str, Any]:
+    """What a log says of its instructions, of the pairs that were chosen, and of the voting."""
+    metadata: dict[str, Any] = {
+        "dataset": pool.name,
+        "dataset_sha256": pool.sha256,
+        "instructions": len(pool.instructions),
+        "answered_in_logs": list(pool.contestants),
+        "notes": list(pool.notes),
+        "similarity": similarity.name,
+        "previous_comparisons": len(previous),
+    }
+    if plan.only is not None:
+        metadata["only"] = list(plan.only)
+    if voting is not None:
+        metadata[VOTING_KEY] = voting.to_dict()
+    return metadata
 
 
 def _check_early(

@@ -18,9 +18,10 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 from inspect_ai.scorer import Score
 
 from urs_inspect.judging._reply_counts import BY_JUDGE, Counts, summed
+from urs_inspect.judging._scores import last_score
 from urs_inspect.logs._files import read_log, short_name
 from urs_inspect.logs._responses import ANSWERS_ONLY
-from urs_inspect.logs._scores import last_score, value_of
+from urs_inspect.logs._scores import value_of
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._conditions import (
     Conditions,

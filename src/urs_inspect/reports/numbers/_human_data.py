@@ -34,6 +34,7 @@ from urs_inspect.datasets._rows import (
     shown,
     told_once,
 )
+from urs_inspect.judging._scores import TEXTS, last_score, number
 from urs_inspect.logs._battles import (
     HumanBattles,
     holds_ballot_votes,
@@ -45,7 +46,6 @@ from urs_inspect.logs._battles import (
 from urs_inspect.logs._comparisons import holds_choices
 from urs_inspect.logs._files import finished_logs, log_files, read_log, short_name
 from urs_inspect.logs._responses import text_of
-from urs_inspect.logs._scores import TEXTS, last_score, number
 from urs_inspect.reports.numbers._answers import ERROR, read_answers
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.rubrics._rubric import normalise_key

@@ -9,9 +9,10 @@ from typing import Literal
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSample
 
+from urs_inspect.judging._scores import last_score
 from urs_inspect.judging._twins import KINDS, PADDED, Effect
 from urs_inspect.logs._files import read_log
-from urs_inspect.logs._scores import last_score, role_models, value_of
+from urs_inspect.logs._scores import role_models, value_of
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.scorers._twins import (
     DOUBLINGS,
