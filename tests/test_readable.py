@@ -16,24 +16,43 @@ _DISPLAYS = (ast.List, ast.Tuple, ast.Set)
 def squeezed(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and kind of each form that should be several lines, or an `if`."""
     for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets=[ast.Tuple() as names], value=ast.Tuple() as values):
-                if not _is_swap(names, values):
-                    yield node.lineno, "tuple assignment"
-            case ast.Starred(value=value) if isinstance(value, _LITERALS):
-                yield node.lineno, "literal spliced into a literal"
-            case ast.Dict(keys=keys, values=parts):
-                for key, part in zip(keys, parts, strict=True):
-                    if key is None and isinstance(part, _LITERALS):
-                        yield part.lineno, "literal spliced into a literal"
-            case ast.For(iter=iterated) | ast.comprehension(iter=iterated):
-                if isinstance(iterated, _DISPLAYS) and len(iterated.elts) == 1:
-                    yield iterated.lineno, "loop over one element"
-            case ast.BinOp(op=ast.Mult(), left=left, right=right):
-                if (_is_text(left) and _is_truth(right)) or (_is_text(right) and _is_truth(left)):
-                    yield node.lineno, "text multiplied by a condition"
-                if _is_zero(left) or _is_zero(right):
-                    yield node.lineno, "number multiplied by zero"
+        yield from _assignments(node)
+        yield from _spliced_literals(node)
+        yield from _loops_over_one(node)
+        yield from _odd_products(node)
+
+
+def _assignments(node: ast.AST) -> Iterator[tuple[int, str]]:
+    match node:
+        case ast.Assign(targets=[ast.Tuple() as names], value=ast.Tuple() as values):
+            if not _is_swap(names, values):
+                yield node.lineno, "tuple assignment"
+
+
+def _spliced_literals(node: ast.AST) -> Iterator[tuple[int, str]]:
+    match node:
+        case ast.Starred(value=value) if isinstance(value, _LITERALS):
+            yield node.lineno, "literal spliced into a literal"
+        case ast.Dict(keys=keys, values=parts):
+            for key, part in zip(keys, parts, strict=True):
+                if key is None and isinstance(part, _LITERALS):
+                    yield part.lineno, "literal spliced into a literal"
+
+
+def _loops_over_one(node: ast.AST) -> Iterator[tuple[int, str]]:
+    match node:
+        case ast.For(iter=iterated) | ast.comprehension(iter=iterated):
+            if isinstance(iterated, _DISPLAYS) and len(iterated.elts) == 1:
+                yield iterated.lineno, "loop over one element"
+
+
+def _odd_products(node: ast.AST) -> Iterator[tuple[int, str]]:
+    match node:
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            if (_is_text(left) and _is_truth(right)) or (_is_text(right) and _is_truth(left)):
+                yield node.lineno, "text multiplied by a condition"
+            if _is_zero(left) or _is_zero(right):
+                yield node.lineno, "number multiplied by zero"
 
 
 def _is_swap(names: ast.Tuple, values: ast.Tuple) -> bool:

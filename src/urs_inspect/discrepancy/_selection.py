@@ -121,7 +121,7 @@ class Selector:
     whose answers have a known similarity.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - called by the two class methods alone
         self,
         similarities: ResponseSimilarities,
         exact: Mapping[Pair, tuple[Vectors, Vectors] | Floats],
