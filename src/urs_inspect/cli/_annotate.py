@@ -523,7 +523,11 @@ def _serve(
         with contextlib.suppress(
             KeyboardInterrupt
         ):  # which the server raises again once it has stopped
-            what, read = ("vote", "pairs") if campaign.kind == "vote" else ("rating", "answers")
+            what = "rating"
+            read = "answers"
+            if campaign.kind == "vote":
+                what = "vote"
+                read = "pairs"
             saved = f"  (Ctrl-C ends; every {what} is saved at once)"
             _say(f"{campaign.kind.capitalize()} at {address}{saved}", markup=False)
             if token:
