@@ -82,8 +82,8 @@ def tiny_checkpoint(
     path.mkdir(parents=True)
     shape = replace(shape, vocabulary=write_tokenizer(path, max_positions))
     rng = np.random.default_rng(seed)
-    heads = head_tensors(rng, shape.hidden, dimensions, inner_widths)
-    tensors = backbone_tensors(rng, shape) | heads
+    tensors = backbone_tensors(rng, shape)
+    tensors |= head_tensors(rng, shape.hidden, dimensions, inner_widths)
     write_weights(path, tensors, dtype=dtype, shards=shards)
     config = released_config(shape, max_positions, dimensions, dtype)
     (path / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
