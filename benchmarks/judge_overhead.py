@@ -96,6 +96,19 @@ def canned(instructions: str, place: int) -> str:
     return json.dumps(record, indent=1)
 
 
+def prompts_of(facts: dict[str, Any], protocol: "Protocol") -> list[tuple[str, str]]:
+    """Instructions and case of every prompt about a pair."""
+    from urs_inspect.judging._prompts import dimension_prompt, joint_prompt, overall_prompt
+
+    names = tuple(facts["dimensions"])
+    texts = (facts["prompt"], facts["response_a"], facts["response_b"])
+    built = [joint_prompt(facts["scenario"], names, *texts)]
+    if protocol == "per_dimension":
+        built = [dimension_prompt(facts["scenario"], name, *texts) for name in names]
+        built.append(overall_prompt(*texts, ties=True))
+    return [(prompt.instructions, prompt.case) for prompt in built]
+
+
 def run_once(kind: str, data: str, protocol: "Protocol", *, live: bool, table: bool) -> None:
     """Run one task in this process and print its cost as JSON."""
     from inspect_ai import Task, task
@@ -113,7 +126,6 @@ def run_once(kind: str, data: str, protocol: "Protocol", *, live: bool, table: b
     from inspect_ai.solver import Generate, Solver, TaskState, solver
     from inspect_ai.util import collect
 
-    from urs_inspect.judging._prompts import dimension_prompt, joint_prompt, overall_prompt
     from urs_inspect.tasks import md_eval
 
     benchmarked = synthetic_task(protocol) if data == "synthetic" else md_eval(protocol=protocol)
@@ -122,16 +134,10 @@ def run_once(kind: str, data: str, protocol: "Protocol", *, live: bool, table: b
     verdicts = 0
     for place, sample in enumerate(benchmarked.dataset):
         facts = sample.metadata or {}
-        names = tuple(facts["dimensions"])
-        texts = (facts["prompt"], facts["response_a"], facts["response_b"])
-        built = [joint_prompt(facts["scenario"], names, *texts)]
-        if protocol == "per_dimension":
-            built = [dimension_prompt(facts["scenario"], name, *texts) for name in names]
-            built.append(overall_prompt(*texts, ties=True))
-        prompts[str(sample.id)] = [(prompt.instructions, prompt.case) for prompt in built]
+        prompts[str(sample.id)] = prompts_of(facts, protocol)
         for number, key in enumerate(prompts[str(sample.id)]):
             replies[key] = canned(key[0], place + number)
-        verdicts += len(names) + 1
+        verdicts += len(facts["dimensions"]) + 1
 
     def answer(messages: list[ChatMessage], *_: Any) -> ModelOutput:
         output = ModelOutput.from_content(

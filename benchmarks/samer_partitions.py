@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.checkpoints import Shape, tiny_checkpoint
 
 from urs_inspect.samer._options import SamerOptions
 from urs_inspect.samer._partitions import Scorer, find_partitions, score_partitions, settled
@@ -92,9 +92,8 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        large = tiny_checkpoint(
-            folder / "model", hidden=256, heads=4, kv_heads=2, layers=4, intermediate=512
-        )
+        shape = Shape(hidden=256, heads=4, kv_heads=2, layers=4, intermediate=512)
+        large = tiny_checkpoint(folder / "model", shape=shape)
         tiny = tiny_checkpoint(folder / "tiny")
         parts = write_files(folder / "parts", given.files, given.rows, 80)
 

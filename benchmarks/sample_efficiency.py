@@ -19,7 +19,7 @@ from itertools import combinations, permutations
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from benchmarks import ONE_THREAD, Row
 
@@ -29,10 +29,8 @@ import numpy as np
 
 from urs_inspect.discrepancy._allocation import (
     Allocator,
-    Belief,
     Standing,
     allocation_names,
-    laplace,
     register_allocation,
 )
 from urs_inspect.discrepancy._embeddings import LexicalSimilarity
@@ -181,10 +179,13 @@ def replay(
     seed: int,
     items: dict[Pair, int] | None = None,
     confidence: float | None = None,
-    belief: Belief = laplace,
     rate: Callable[[Battles], Floats] = fit_bradley_terry,
+    **options: Any,
 ) -> Iterator[tuple[int, Floats]]:
-    """Compare by a rule, and give ratings at each mark and where the rule stopped."""
+    """Compare by a rule, and give ratings at each mark and where the rule stopped.
+
+    Other options are those of `Allocator`.
+    """
     allocator = Allocator(
         players,
         rule=rule,
@@ -192,7 +193,7 @@ def replay(
         confidence=confidence,
         items=items,
         seed=seed,
-        belief=belief,
+        **options,
     )
     index = {name: place for place, name in enumerate(players)}
     rows: list[tuple[int, int, float]] = []

@@ -11,7 +11,7 @@ import logging
 import posixpath
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -93,19 +93,22 @@ def on_post_build(config: MkDocsConfig) -> None:
             if urlsplit(address).scheme in ("http", "https") or address.startswith("//"):
                 logger.warning(f"{name} loads {address} from another host")
         for address in page.loaded | page.linked:
-            parts = urlsplit(address)
-            if parts.scheme or parts.netloc or name.name == "404.html":
-                continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            target = target / "index.html" if target.is_dir() else target
-            if not target.is_file():
-                logger.warning(f"{name} links to {address}, which does not exist")
-            elif (
-                parts.fragment
-                and target in pages
-                and unquote(parts.fragment) not in pages[target].ids
-            ):
-                logger.warning(f"{name} links to {address}, and {target.name} has no such anchor")
+            if fault := _fault(path, address, pages):
+                logger.warning(f"{name} links to {address}, {fault}")
+
+
+def _fault(path: Path, address: str, pages: Mapping[Path, "_Addresses"]) -> str:
+    """What is wrong with an address on a page; empty if nothing is."""
+    parts = urlsplit(address)
+    if parts.scheme or parts.netloc or path.name == "404.html":
+        return ""
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    target = target / "index.html" if target.is_dir() else target
+    if not target.is_file():
+        return "which does not exist"
+    if parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].ids:
+        return f"and {target.name} has no such anchor"
+    return ""
 
 
 class _Addresses(HTMLParser):

@@ -33,7 +33,7 @@ FAILED = object()
 """In the place of a value: the sample failed."""
 
 
-def write_log(
+def write_log(  # noqa: PLR0913 - one argument a fact of a log
     folder: Path,
     model: str = "a",
     values: Values = ("C", "I"),

@@ -19,6 +19,7 @@ from tests.reports.golden_files import check_golden
 from urs_inspect._util import InputError
 from urs_inspect.comparison._trust import (
     Escalation,
+    PeoplesLabels,
     _read_judges,
     _read_prices,
     _tolerance,
@@ -228,8 +229,9 @@ def found_of(
         "at_least": 0.8,
         "sure": 0.9,
     }
-    people = None if rest is None else read_human_ratings(rest, scale)
-    return trust(logs, read_human_ratings(file, scale), people, **known | options)
+    of_rest = None if rest is None else read_human_ratings(rest, scale)
+    people = PeoplesLabels(read_human_ratings(file, scale), of_rest)
+    return trust(logs, people, **known | options)
 
 
 RIGHT = [float(place % 3 > 0) for place in range(NUMBER)]

@@ -30,6 +30,7 @@ from urs_inspect.estimating._actual_use import _roles, read_actual
 from urs_inspect.estimating._estimate import (
     _PAIRED,
     _SPREAD,
+    Basis,
     RunEstimate,
     estimate_run,
     with_precision,
@@ -66,14 +67,12 @@ PAIRS: dict[str, Any] = {
     "models": ["m"],
     "roles": {},
     "epochs": 1,
-    "counter": WORDS,
-    "prices": load_prices(None),
+    "basis": Basis(WORDS, Lengths(), load_prices(None)),
 }
 URS: dict[str, Any] = {
     **PAIRS,
     "roles": {"grader": ["j"]},
     "limit": None,
-    "lengths": Lengths(),
 }
 PRICES = "m: {input: 2, output: 8, input_cache_write: 0, input_cache_read: 0}\n"
 
@@ -92,7 +91,10 @@ def of(samples: Sequence[Sample], task: str = "urs", **changed: Any) -> RunEstim
     def make(_arguments: Mapping[str, object]) -> Task:
         return Task(dataset=MemoryDataset(list(samples)), solver=generate(), scorer=intent_judge())
 
-    return estimate_run(task, make, {}, **{**URS, **changed})
+    options = {**URS, **changed}
+    names = options.keys() & {"counter", "lengths", "prices"}
+    basis = replace(URS["basis"], **{name: options.pop(name) for name in names})
+    return estimate_run(task, make, {}, **options | {"basis": basis})
 
 
 def role(found: RunEstimate, name: str, model: str) -> tuple[Amount, Amount, Amount]:
@@ -180,7 +182,7 @@ def test_a_judgement_is_about_the_longest_question_that_its_prompt_contains() ->
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
 def test_only_what_matters_is_assumed() -> None:
-    pairs = estimate_run("md_eval", lambda _: md_eval(), {}, **PAIRS, limit=2, lengths=Lengths())
+    pairs = estimate_run("md_eval", lambda _: md_eval(), {}, **PAIRS, limit=2)
     assert not any("An answer is" in sentence for sentence in assumption_sentences(pairs))
     assert not any(
         "for each verdict" in sentence for sentence in assumption_sentences(of([sample()]))
@@ -302,7 +304,8 @@ def test_pairs_are_counted_call_by_call() -> None:
         def make(_arguments: Mapping[str, Any]) -> Task:
             return md_eval(protocol=protocol, orders=orders)
 
-        found = estimate_run("md_eval", make, {}, **PAIRS, limit=1, lengths=Lengths(given_reply=10))
+        basis = replace(PAIRS["basis"], lengths=Lengths(given_reply=10))
+        found = estimate_run("md_eval", make, {}, **PAIRS | {"basis": basis}, limit=1)
         return found.roles[0].calls.expected, found.roles[0].output_tokens.expected
 
     assert calls("joint", "ab") == (1, 10 * named)

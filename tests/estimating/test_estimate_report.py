@@ -23,6 +23,7 @@ from urs_inspect.estimating._estimate import (
     AGAIN,
     GRADER,
     Assumptions,
+    Basis,
     RoleEstimate,
     RunEstimate,
     Spread,
@@ -359,9 +360,7 @@ def test_epochs_count_and_a_scorer_without_a_judge_judges_nobody() -> None:
         roles={},
         limit=4,
         epochs=3,
-        counter=WORDS,
-        lengths=Lengths(50),
-        prices=load_prices(None),
+        basis=Basis(WORDS, Lengths(50), load_prices(None)),
     )
     assert not found.assumptions.judges_itself
     assert (found.samples, found.epochs) == (4, 3)

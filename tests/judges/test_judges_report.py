@@ -74,7 +74,6 @@ def pair_judge(
     orders: str = "ab",
     never: float = 0.0,
     pairs: Sequence[int] = range(NUMBER),
-    effort: Effort = EFFORT,
     replies: Mapping[str, int] | None = None,
     **logged: Any,
 ) -> JudgeResult:
@@ -101,7 +100,7 @@ def pair_judge(
             **facts,
         )
     known: dict[str, Any] = {
-        "effort": effort,
+        "effort": EFFORT,
         "location": f"{name}.eval",
         "facts": {},
         "reply_counts": Counter(replies or {}),

@@ -767,6 +767,11 @@ def random_logs(seed: int) -> list[GridLog]:
     return logs
 
 
+def mean_of(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan
+
+
 def test_a_grid_agrees_with_plain_counting() -> None:
     logs = random_logs(1)
     [found] = grids_of(logs)
@@ -790,10 +795,6 @@ def test_a_grid_agrees_with_plain_counting() -> None:
             given.setdefault(key, {}).setdefault(one.case, []).append(one.final)
             if not one.copy:
                 given_without.setdefault(key, {}).setdefault(one.case, []).append(one.final)
-
-    def mean_of(values: Sequence[float]) -> float:
-        known = [value for value in values if not math.isnan(value)]
-        return sum(known) / len(known) if known else math.nan
 
     names = sorted(cases)
     scores = found.scores

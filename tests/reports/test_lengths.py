@@ -4,7 +4,7 @@ request.
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -397,7 +397,8 @@ def ordered(found: Answers) -> OrderedScores:
     return order_models(score_table(found.table, models))
 
 
-def test_doublings_ratios_and_overlap_agree_with_plain_counting() -> None:
+def random_rows() -> list[dict[str, Any]]:
+    """Answers of three models, some of them empty, withheld, or of an unknown length."""
     generator = np.random.default_rng(2)
     table = []
     for model in ("p/a", "p/b", "p/c"):
@@ -414,17 +415,30 @@ def test_doublings_ratios_and_overlap_agree_with_plain_counting() -> None:
                     others |= {"answer_length": 7.0, "outcome": "no_response_withheld"}
                 final = float(generator.integers(1, 11)) + ("c", "b", "a").index(model[-1])
                 table.append(row(model, f"leisure-en-{number:02}", final, **others))
-    scores = ordered(answers(table))
-    names = scores.table.models
-    doublings: dict[tuple[str, int], float] = {}
-    for model in names:
+    return table
+
+
+def slow_doublings(
+    table: Sequence[Mapping[str, Any]], models: Sequence[str]
+) -> dict[tuple[str, int], float]:
+    """Mean logarithm of the lengths of a model's answers to a question, NaN if one is unknown."""
+    doublings = {}
+    for model in models:
         for number in range(30):
             logs = []
             for one in table:
                 if (one["model"], one["question"]) == (model, f"leisure-en-{number:02}"):
                     is_text = one["outcome"] == "judged" and one["answer_length"] > 0
                     logs.append(math.log2(one["answer_length"]) if is_text else math.nan)
-            doublings[model, number] = sum(logs) / len(logs)  # NaN if one of them is
+            doublings[model, number] = sum(logs) / len(logs)
+    return doublings
+
+
+def test_doublings_ratios_and_overlap_agree_with_plain_counting() -> None:
+    table = random_rows()
+    scores = ordered(answers(table))
+    names = scores.table.models
+    doublings = slow_doublings(table, names)
     ratios = length_ratios(scores, pd.DataFrame(table))
     for model in names:
         longer = [doublings[model, n] - doublings[names[0], n] for n in range(30)]

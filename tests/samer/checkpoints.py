@@ -1,7 +1,7 @@
 """Random tiny checkpoints in the released layout, and a tokeniser of our own for them."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,23 +49,22 @@ CHAT_TEMPLATE = (
 class Shape:
     """Sizes of a random Llama."""
 
-    hidden: int
-    heads: int
-    kv_heads: int
-    layers: int
-    intermediate: int
-    vocabulary: int
+    hidden: int = 64
+    heads: int = 2
+    kv_heads: int = 1
+    layers: int = 2
+    intermediate: int = 128
+    vocabulary: int = 0
+
+
+TINY = Shape()
 
 
 def tiny_checkpoint(
     path: Path,
     *,
     seed: int = 0,
-    hidden: int = 64,
-    heads: int = 2,
-    kv_heads: int = 1,
-    layers: int = 2,
-    intermediate: int = 128,
+    shape: Shape = TINY,
     max_positions: int = 512,
     dimensions: int = DIMENSIONS,
     inner_widths: dict[str, tuple[int, ...]] | None = None,
@@ -75,15 +74,16 @@ def tiny_checkpoint(
     """Write a random SaMer checkpoint in the released layout, in one file or `shards` with an
     index; return its folder.
 
-    A head of attention has the width `hidden / heads`, of which vLLM on a CPU wants 32 or more.
+    The vocabulary of the shape is that of the tokenizer. A head of attention has the width
+    `hidden / heads`, of which vLLM on a CPU wants 32 or more.
     `inner_widths` are those within SaMer's heads, by default the published ones; `dtype` is
     `float32`, or `bfloat16` as released.
     """
     path.mkdir(parents=True)
-    vocabulary = write_tokenizer(path, max_positions)
+    shape = replace(shape, vocabulary=write_tokenizer(path, max_positions))
     rng = np.random.default_rng(seed)
-    shape = Shape(hidden, heads, kv_heads, layers, intermediate, vocabulary)
-    tensors = backbone_tensors(rng, shape) | head_tensors(rng, hidden, dimensions, inner_widths)
+    tensors = backbone_tensors(rng, shape)
+    tensors |= head_tensors(rng, shape.hidden, dimensions, inner_widths)
     write_weights(path, tensors, dtype=dtype, shards=shards)
     config = released_config(shape, max_positions, dimensions, dtype)
     (path / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")

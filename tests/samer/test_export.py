@@ -13,7 +13,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from tests.samer.checkpoints import change_json, tiny_checkpoint
+from tests.samer.checkpoints import Shape, change_json, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from urs_inspect._util import InputError
 from urs_inspect.samer import _export as export_module
@@ -162,7 +162,9 @@ def test_heads_go_with_the_backbone_that_they_were_trained_on(
 def test_heads_that_do_not_fit_a_backbone_are_refused(small: Path, tmp_path: Path) -> None:
     made = {
         "3 dimensions": tiny_checkpoint(tmp_path / "few", dimensions=3, inner_widths=SMALL),
-        "width 32": tiny_checkpoint(tmp_path / "narrow", hidden=32, heads=1, inner_widths=SMALL),
+        "width 32": tiny_checkpoint(
+            tmp_path / "narrow", shape=Shape(hidden=32, heads=1), inner_widths=SMALL
+        ),
     }
     for number, (told, folder) in enumerate(made.items()):
         (tmp_path / str(number)).mkdir()

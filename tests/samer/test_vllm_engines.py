@@ -18,7 +18,7 @@ import httpx
 import numpy as np
 import pytest
 
-from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.checkpoints import Shape, tiny_checkpoint
 from tests.samer.reference import Reference
 from tests.samer.reward_models import SlowReference, describe, tiny_reward_model
 from urs_inspect._util import InputError
@@ -306,7 +306,7 @@ def test_a_server_refuses_what_is_too_long(server: str) -> None:
 
 
 def test_the_heads_of_another_model_are_found_out(server: str, tmp_path: Path) -> None:
-    other = tiny_checkpoint(tmp_path / "other", hidden=32, heads=1)
+    other = tiny_checkpoint(tmp_path / "other", shape=Shape(hidden=32, heads=1))
     with pytest.raises(InputError, match=r"shape \(2, 64\); expected \(2, 32\); .*other"):
         load_engine(server, folder=str(other))
 

@@ -96,6 +96,33 @@ def slow_noise(residuals: Floats, seed: int) -> Floats:
     return noise
 
 
+def most_alike(shares: Floats) -> list[float]:
+    """Of each model, the most ratings that another one has from the same raters."""
+    alike = ratings_by_same_raters(shares.sum(axis=0))
+    most = []
+    for model in range(3):
+        most.append(math.floor(max(alike[model, other] for other in range(3) if other != model)))
+    return most
+
+
+def without_raters(
+    scores: RatedScores, weights: Floats, of_rated: Floats
+) -> tuple[Floats, Floats, Floats, list[float]]:
+    """People's ratings without raters' effects, where raters are known.
+
+    Also the influence of each question on these, the raters' shares, and `most_alike` of them.
+    """
+    if scores.raters is None:
+        return scores.people, np.zeros((QUESTIONS, 0)), np.zeros((QUESTIONS, 3, 0)), [math.inf] * 3
+    shares = scores.raters.shares
+    weight = weights[:, :, None]
+    known = ~np.isnan(scores.people)
+    taken = np.where(known, of_rated, 0.0)[:, :, None] * shares
+    effects = rater_effects(weight * shares, weight * (scores.raters.parts - taken))
+    people = scores.people - shares @ effects.values
+    return people, effects.influence, shares, most_alike(shares)
+
+
 def slow_means(
     scores: RatedScores,
     columns: Mapping[str, Integers],
@@ -114,22 +141,7 @@ def slow_means(
     by_question = counts if reweight is None else reweight(counts)
     usual = by_question[0]
     weights = np.where(known, scores.weights * usual[:, None], 0.0)
-    people = scores.people
-    influence = np.zeros((QUESTIONS, 0))
-    shares = np.zeros((QUESTIONS, 3, 0))
-    most = [math.inf] * 3
-    if scores.raters is not None:
-        shares = scores.raters.shares
-        weight = weights[:, :, None]
-        taken = np.where(known, of_rated, 0.0)[:, :, None] * shares
-        effects = rater_effects(weight * shares, weight * (scores.raters.parts - taken))
-        influence = effects.influence
-        people = people - shares @ effects.values
-        alike = ratings_by_same_raters(shares.sum(axis=0))
-        most = [
-            math.floor(max(alike[model, other] for other in range(3) if other != model))
-            for model in range(3)
-        ]
+    people, influence, shares, most = without_raters(scores, weights, of_rated)
     residuals = people - of_rated
     noise = slow_noise(residuals, seed)
     found = {}

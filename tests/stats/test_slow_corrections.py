@@ -102,8 +102,11 @@ class Slow(NamedTuple):
     corrected: SlowFit
 
 
-def slow_correction(ballots: JudgedBallots) -> Slow:
-    """Lambda and both fits, with sums over the ballots of each pair."""
+Row = tuple[tuple[int, int], float, float]
+
+
+def rows_by_pair(ballots: JudgedBallots) -> list[Row]:
+    """Pair, vote and verdict of each ballot, the smaller number first."""
     rows = []
     for one, other, vote, verdict in zip(
         ballots.first.tolist(),
@@ -116,6 +119,12 @@ def slow_correction(ballots: JudgedBallots) -> Slow:
             rows.append(((one, other), vote, verdict))
         else:
             rows.append(((other, one), 1 - vote, 1 - verdict))
+    return rows
+
+
+def slow_correction(ballots: JudgedBallots) -> Slow:
+    """Lambda and both fits, with sums over the ballots of each pair."""
+    rows = rows_by_pair(ballots)
     above = 0.0
     below = 0.0
     means = {}

@@ -80,7 +80,10 @@ class Rating:
         if self.undone:
             columns["undo"] = True
         else:
-            columns |= {"cannot_tell": True} if self.cannot_tell else scores
+            if self.cannot_tell:
+                columns["cannot_tell"] = True
+            else:
+                columns |= scores
             columns |= drawn
             if self.questions:
                 columns["questions"] = self.questions

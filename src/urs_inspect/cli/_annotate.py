@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from urs_inspect.annotation import VoteReading
     from urs_inspect.annotation._campaign import Campaign
     from urs_inspect.annotation._queue import BallotQueue, VotingPlan
-    from urs_inspect.annotation._rating_campaign import RatingCampaign
+    from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingPlan
     from urs_inspect.annotation._ratings import RatingReading
     from urs_inspect.discrepancy._ballots import Ballot
     from urs_inspect.discrepancy._judge_prior import JudgePrior
@@ -147,6 +147,7 @@ def annotate(
     language: str | None,
     order: str,
     report: bool,
+    output: Path | None,
     **rating: Any,
 ) -> None:
     """Vote on the pairs of answers in SOURCE, a log of mad or a .jsonl file with one pair per
@@ -161,7 +162,11 @@ def annotate(
     on are for ratings.
     """
     rate = _are_answers(sources)
-    unused, why = (_VOTING, _ONLY_VOTES) if rate else (_RATING, _ONLY_RATINGS)
+    unused: tuple[str, ...] = _RATING
+    why = _ONLY_RATINGS
+    if rate:
+        unused = _VOTING
+        why = _ONLY_VOTES
     context = click.get_current_context()
     for name in unused:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -169,13 +174,12 @@ def annotate(
     host, port = _host_and_port(address)
     campaign: Campaign | RatingCampaign | None
     if rate:
+        ratings = votes or Path("ratings")
+        if output is not None:
+            _attach(sources, ratings, output)
+            return
         campaign = _rating(
-            sources,
-            annotators,
-            report,
-            ratings=votes or Path("ratings"),
-            language=language,
-            **rating,
+            sources, annotators, report, ratings=ratings, language=language, **rating
         )
     else:
         campaign = _voting(
@@ -302,21 +306,15 @@ def _rating(
     limit: int | None,
     only: Path | None,
     rubric: str | None,
-    output: Path | None,
     language: str | None,
-    hide: tuple[str, ...],
     **options: Any,
 ) -> "RatingCampaign | None":
-    """The campaign to serve; None where the command only reports or writes a copy of a log."""
-    from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingPlan
+    """The campaign to serve, by a plan of these options; None where the command only reports."""
+    from urs_inspect.annotation._rating_campaign import RatingCampaign
     from urs_inspect.annotation._rating_queue import draw
-    from urs_inspect.reports.numbers._human_data import answers_to_rate, attach_ratings
+    from urs_inspect.reports.numbers._human_data import answers_to_rate
     from urs_inspect.rubrics import load_rubric
 
-    if output is not None:
-        here, reading = attach_ratings(sources, ratings, output)
-        _print_attached(here, reading, output)
-        return None
     loaded = load_rubric(rubric)
     answers, skipped = answers_to_rate(sources, loaded, only)
     if language is not None:
@@ -326,13 +324,7 @@ def _rating(
     people = annotators
     if report:
         people = ()
-    plan = RatingPlan(
-        final_only="criteria" in hide,
-        reference="reference" not in hide,
-        questions=language or "",
-        **options,
-    )
-    campaign = RatingCampaign(queue, loaded, ratings, people, plan)
+    campaign = RatingCampaign(queue, loaded, ratings, people, _plan(language, **options))
     for sentence in skipped:
         _say(escape(sentence))
     if report:
@@ -344,6 +336,28 @@ def _rating(
     models = counted(len({answer.model for answer in answers}), "model")
     _say(escape(f"{counted(len(answers), 'answer')} of {models}{first}."))
     return campaign
+
+
+def _attach(sources: tuple[str, ...], ratings: Path, output: Path) -> None:
+    """Write a copy of a log with the ratings as scores."""
+    from urs_inspect.reports.numbers._human_data import attach_ratings
+
+    here, reading = attach_ratings(sources, ratings, output)
+    _print_attached(here, reading, output)
+
+
+def _plan(
+    language: str | None, *, hide: tuple[str, ...], raters: int, checks: float
+) -> "RatingPlan":
+    from urs_inspect.annotation._rating_campaign import RatingPlan
+
+    return RatingPlan(
+        raters=raters,
+        checks=checks,
+        final_only="criteria" in hide,
+        reference="reference" not in hide,
+        questions=language or "",
+    )
 
 
 def _check_language(wanted: str, there: Iterable[str]) -> None:
@@ -509,7 +523,11 @@ def _serve(
         with contextlib.suppress(
             KeyboardInterrupt
         ):  # which the server raises again once it has stopped
-            what, read = ("vote", "pairs") if campaign.kind == "vote" else ("rating", "answers")
+            what = "rating"
+            read = "answers"
+            if campaign.kind == "vote":
+                what = "vote"
+                read = "pairs"
             saved = f"  (Ctrl-C ends; every {what} is saved at once)"
             _say(f"{campaign.kind.capitalize()} at {address}{saved}", markup=False)
             if token:

@@ -196,18 +196,23 @@ def _check_file(
             columns = guess.mapping
         checked.contents = _read(found.kind, file, rubric, cases, scale, columns)
     except (InputError, OSError) as error:
-        for line in str(error).splitlines():
-            told = checked.errors
-            if line == SKIP_INVALID:
-                told = checked.advice
-            told.append(_without_file(line, file))
-        if found.note:
-            checked.errors.append(found.note)
+        _note_faults(checked, error, found.note)
     if checked.contents.get("without reference"):
         checked.advice.append(
             "A run refuses rows without a reference, unless -T references=FILE gives it."
         )
     return checked
+
+
+def _note_faults(checked: _Checked, error: Exception, note: str) -> None:
+    """Note why a file could not be read, and what it was recognised without."""
+    for line in str(error).splitlines():
+        told = checked.errors
+        if line == SKIP_INVALID:
+            told = checked.advice
+        told.append(_without_file(line, checked.file))
+    if note:
+        checked.errors.append(note)
 
 
 def _needs(file: str, guess: ColumnGuess, scale: str | None) -> str:
@@ -316,6 +321,11 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
         return _Recognised(guess.kind, _advice_on_answers(guess))
     if guess is not None:
         return _Recognised(guess.kind, guess=guess)
+    return _by_match(names, best)
+
+
+def _by_match(names: Collection[str], best: "_Match | None") -> _Recognised:
+    """What a file is by its keys or columns alone."""
     if best is None:
         if not names:
             return _Recognised("unknown", "the file is empty, or has no key or column")

@@ -13,9 +13,10 @@ from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 
 if TYPE_CHECKING:
     from urs_inspect.discrepancy._judge_prior import JudgePrior, WeighedRanking
-    from urs_inspect.logs._battles import HumanBattles
+    from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts
+    from urs_inspect.reports.words._adjusted import Adjusted
     from urs_inspect.stats import Battles, Ranking
-    from urs_inspect.stats._adjusted import Coefficient
+    from urs_inspect.stats._adjusted import Coefficient, ControlledRanking, CorrectedRanking
     from urs_inspect.stats._bootstrap import Floats
 
 _ROUNDS = 1000
@@ -76,7 +77,7 @@ _ROUNDS = 1000
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 @shown_options
-def rank(
+def rank(  # noqa: PLR0913 - one argument an option
     logs_or_votes: tuple[str, ...],
     output: Path | None,
     prior: str | None,
@@ -111,11 +112,6 @@ def rank(
         rankings_of_judge,
         read_leaderboard,
     )
-    from urs_inspect.reports.words._adjusted import (
-        controlled_section,
-        corrected_section,
-        prior_section,
-    )
     from urs_inspect.reports.words._rankings import ranking_report
     from urs_inspect.stats import compare_leaderboard
     from urs_inspect.stats._adjusted import rank_controlled, rank_corrected
@@ -139,13 +135,7 @@ def rank(
     if prior is not None:
         judged, weighed = _weighed(battles, prior, [] if people else sources)
     ranking = _ranked(battles)
-    adjusted = []
-    if corrected and verdicts:
-        adjusted.append(corrected_section(corrected, verdicts, ranking))
-    if controlled:
-        adjusted.append(controlled_section(controlled))
-    if judged and weighed:
-        adjusted.append(prior_section(ranking, judged, weighed))
+    adjusted = _adjusted_sections(ranking, corrected, verdicts, controlled, judged, weighed)
     rankings = None
     by_judge = None
     if by is not None:
@@ -164,6 +154,31 @@ def rank(
         click.echo(json.dumps(plain(report.facts), ensure_ascii=False, indent=2, allow_nan=False))
         return
     print_shown(report, Console(), Shown(every, only), written)
+
+
+def _adjusted_sections(
+    ranking: "Ranking",
+    corrected: "CorrectedRanking | None",
+    verdicts: "JudgeVerdicts | None",
+    controlled: "ControlledRanking | None",
+    judged: "JudgePrior | None",
+    weighed: "WeighedRanking | None",
+) -> "list[Adjusted]":
+    """Sections of what adjusts the ranking: a judge's verdicts, style, and a judge as a prior."""
+    from urs_inspect.reports.words._adjusted import (
+        controlled_section,
+        corrected_section,
+        prior_section,
+    )
+
+    sections = []
+    if corrected and verdicts:
+        sections.append(corrected_section(corrected, verdicts, ranking))
+    if controlled:
+        sections.append(controlled_section(controlled))
+    if judged and weighed:
+        sections.append(prior_section(ranking, judged, weighed))
+    return sections
 
 
 def _divided(logs_or_votes: tuple[str, ...]) -> tuple[list[str], list[str]]:

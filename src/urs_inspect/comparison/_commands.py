@@ -71,7 +71,7 @@ _labels = partial(click.option, type=click.Path(path_type=Path), metavar="LABELS
     type=click.FloatRange(min=0, min_open=True),
     help="Say how many samples it takes to see this.",
 )
-def compare(
+def compare(  # noqa: PLR0913 - one argument an option
     logs: tuple[str, ...],
     *,
     scorer: str | None,
@@ -163,6 +163,7 @@ def trust(
     -o writes the ids of the rest, and, with people's labels of these as --rest, copies of the logs
     with final scores.
     """
+    from urs_inspect.comparison._trust import PeoplesLabels
     from urs_inspect.comparison._trust import trust as find_trust
     from urs_inspect.comparison._trust_report import REST, report_trust
     from urs_inspect.reports.numbers._human_data import read_human_ratings
@@ -171,8 +172,9 @@ def trust(
     if rest is not None and output is not None and rest.resolve() == (output / REST).resolve():
         raise InputError(f"rest: -o {output} writes {rest} anew; move it to another directory")
     scale = parse_scale(human_scale, "human-scale") if human_scale else None
-    labels = read_human_ratings(human, scale)
-    found = find_trust(logs, labels, read_labels(rest, scale, given=False), **asked)
+    sample = read_human_ratings(human, scale)
+    people = PeoplesLabels(sample, read_labels(rest, scale, given=False))
+    found = find_trust(logs, people, **asked)
     return report_trust(found, budget, command)
 
 
@@ -256,7 +258,7 @@ def _numbers(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 @shown_options
-def gate(
+def gate(  # noqa: PLR0913 - one argument an option
     base: str,
     new: str,
     task: str | None,

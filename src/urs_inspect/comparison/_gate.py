@@ -4,6 +4,7 @@ report.
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -263,12 +264,11 @@ def decide(scores: PairedScores, rule: Rule) -> Decision:
     """Decide by bounds that hold whatever the missing scores are."""
     differences = scores.differences
     reach = scores.scale[1] - scores.scale[0] or math.nan
-    bounds, interval = (
-        mean_bounds(
-            differences, scores.clusters, reach=reach, level=level, sequential=rule.sequential
-        )
-        for level in (rule.level, (1 + rule.level) / 2)
+    bounds_at = partial(
+        mean_bounds, differences, scores.clusters, reach=reach, sequential=rule.sequential
     )
+    bounds = bounds_at(level=rule.level)
+    interval = bounds_at(level=(1 + rule.level) / 2)
     low = bounds.low[:2].min()
     high = bounds.high[::2].max()
     different = None

@@ -42,7 +42,7 @@ class Gate:
     report: Report
 
 
-def make_gate(
+def make_gate(  # noqa: PLR0913 - its options are those of the command
     base: SampleScores,
     new: SampleScores,
     *,

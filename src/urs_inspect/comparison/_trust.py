@@ -52,10 +52,19 @@ class Escalation:
     left_out: list[str]
 
 
+@dataclass(frozen=True)
+class PeoplesLabels:
+    """Labels of a random sample of the answers, by which rules are tested, and of the rest, which
+    only become scores.
+    """
+
+    sample: HumanRatings
+    rest: HumanRatings | None
+
+
 def trust(
     logs: Sequence[str],
-    human: HumanRatings,
-    rest: HumanRatings | None,
+    people: PeoplesLabels,
     *,
     scorer: Sequence[str],
     task: str | None,
@@ -64,11 +73,8 @@ def trust(
     at_least: float,
     sure: float,
 ) -> Escalation:
-    """Find whose score each answer may have; arguments are as of `urs-inspect trust`.
-
-    Rules are tested by the labels `human` alone, a random sample of the answers; labels of the
-    `rest`, which are those of hard answers, only become scores.
-    """
+    """Find whose score each answer may have; arguments are as of `urs-inspect trust`."""
+    human = people.sample
     left_out = list[str]()
     if len({rating.weight for rating in human.ratings}) > 1:
         left_out.append("Weights were left out: the promise holds for labels drawn with one rate.")
@@ -95,11 +101,11 @@ def trust(
     table = pd.concat(counts, axis=1, keys=["taken", "labels", "agreed"]).reset_index()
     answers = pd.DataFrame({"by": np.array([*judges, ""])[shown.by]}, values.index)
     answers["value"] = values.where(taken).max(axis=1)
-    if rest is not None:
-        labels = pd.concat([labels, _labels(values, rest, left_out)])
+    if people.rest is not None:
+        labels = pd.concat([labels, _labels(values, people.rest, left_out)])
     by_people = labels.groupby(level=[0, 1]).median().to_frame("value")
     answers.update(by_people.assign(by=PERSON))
-    final = rest is not None or bool(answers["by"].all())
+    final = people.rest is not None or bool(answers["by"].all())
     return Escalation(shown, table, answers.reset_index(), judges, prices, final, left_out)
 
 

@@ -136,7 +136,10 @@ def _refuse_one_object(path: Path, text: str) -> None:
             f"{path}: not JSON: begins with {shown(whole[:10])}; a list of objects is read, or one"
             " object per line"
         )
-    value, error = parse_json(whole) if "\n" in whole else (None, "")
+    value = None
+    error = ""
+    if "\n" in whole:
+        value, error = parse_json(whole)
     if not error and isinstance(value, dict):
         raise InputError(
             f"{path}: holds one object with {choices(list(value)[:_MAX_ERRORS])}; a list of"

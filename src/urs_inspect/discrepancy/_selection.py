@@ -150,7 +150,7 @@ class Selector:
         ('q2', 'q1')
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - called by the two class methods alone
         self,
         similarities: ResponseSimilarities,
         exact: Mapping[Pair, tuple[Vectors, Vectors] | Floats],

@@ -86,7 +86,7 @@ class _Sources:
 )
 @click.option("--all", "every", is_flag=True, help="Print ranges and assumptions as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def estimate(
+def estimate(  # noqa: PLR0913 - one argument an option
     task: str,
     model: str | None,
     model_role: tuple[str, ...],
@@ -106,7 +106,7 @@ def estimate(
     Example: urs-inspect estimate urs --model openai/gpt-4o --model-role grader=openai/gpt-4o-mini
     """
     from urs_inspect.estimating._actual_use import read_actual
-    from urs_inspect.estimating._estimate import GRADER, estimate_run, with_precision
+    from urs_inspect.estimating._estimate import GRADER, Basis, estimate_run, with_precision
     from urs_inspect.estimating._lengths import load_counter
     from urs_inspect.estimating._report import assumption_sentences, estimate_report
     from urs_inspect.reports.layout._tables import plain
@@ -124,9 +124,11 @@ def estimate(
         roles=roles,
         limit=limit,
         epochs=epochs,
-        counter=load_counter(sources.tokenizer),
-        lengths=_lengths(sources, models, roles.get(GRADER, ())),
-        prices=load_prices(prices),
+        basis=Basis(
+            counter=load_counter(sources.tokenizer),
+            lengths=_lengths(sources, models, roles.get(GRADER, ())),
+            prices=load_prices(prices),
+        ),
     )
     found = with_precision(found, sources.logs)
     actual = None

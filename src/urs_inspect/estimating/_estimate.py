@@ -258,6 +258,17 @@ def urs_estimate() -> type[ModelAPI]:
     return _CountingAPI
 
 
+@dataclass(frozen=True)
+class Basis:
+    """By what tokens of texts are counted, how long texts are that nobody has written, and what
+    tokens cost.
+    """
+
+    counter: TokenCounter
+    lengths: Lengths
+    prices: Prices
+
+
 def estimate_run(
     task: str,
     make: Callable[[Mapping[str, Any]], Task],
@@ -267,9 +278,7 @@ def estimate_run(
     roles: Mapping[str, Sequence[str]],
     limit: int | None,
     epochs: int,
-    counter: TokenCounter,
-    lengths: Lengths,
-    prices: Prices,
+    basis: Basis,
 ) -> RunEstimate:
     """Estimate a run by running it with models that only count."""
     if task == "urs_crossval":
@@ -277,7 +286,7 @@ def estimate_run(
         arguments = {**arguments, "evaluators": evaluators}
     # In a thread no command is running, so that the task takes the names of models as they are.
     with ThreadPoolExecutor(1) as pool:
-        run = pool.submit(_run, task, make, arguments, roles, limit, counter).result()
+        run = pool.submit(_run, task, make, arguments, roles, limit, basis.counter).result()
     ledger = run.ledger
     samples = run.samples
     called = {call.role for call in ledger.calls}
@@ -293,15 +302,15 @@ def estimate_run(
     estimates = []
     for role, name in sorted(calls, key=lambda called: called[0] != UNDER_TEST):
         several = calls[role, name]
-        parts = [_tokens(call, name, model, epochs, lengths) for model, call in several]
+        parts = [_tokens(call, name, model, epochs, basis.lengths) for model, call in several]
         made, sent, received = map(total, zip(*parts, strict=True))
         run_samples = run.by_evaluator.get(name, samples) * epochs
         runs = len({model for model, _ in several})
-        cost = _cost(prices, name, sent, received)
+        cost = _cost(basis.prices, name, sent, received)
         estimates.append(RoleEstimate(role, name, run_samples, runs, made, sent, received, cost))
     assumptions = Assumptions(
-        tokenizer=counter.tokenizer,
-        lengths=lengths,
+        tokenizer=basis.counter.tokenizer,
+        lengths=basis.lengths,
         replies=frozenset(map(_kind, ledger.calls)),
         judges_itself=GRADER in called and GRADER not in roles,
         samples_run=run.samples_run,

@@ -91,7 +91,9 @@ def read_pairs_file(
         label = _better(fields, "label", meanings)
         if a.model > b.model:
             a, b = b, a
-            first, verdict, label = (_OTHER[one] for one in (first, verdict, label))
+            first = _OTHER[first]
+            verdict = _OTHER[verdict]
+            label = _OTHER[label]
         return ImportedVerdict(
             answers=(a, b),
             first=first,

@@ -118,10 +118,13 @@ def bias_sentence(datasets: Sequence[DatasetBiases]) -> str:
     parts: list[str] = []
     for liked, those in sorted(judges.items(), key=lambda item: -len(set(item[1]))):
         count = len(set(those))
-        noun = "" if parts else " judge" if count == 1 else " judges"
+        noun = " judges"
         verb = "prefer"
         if count == 1:
+            noun = " judge"
             verb = "prefers"
+        if parts:
+            noun = ""
         parts.append(f"{count}{noun} {verb} {liked}")
     return f"{listed(parts)} more than {whose} do: --only bias."
 

@@ -734,7 +734,11 @@ def _rating_sections(dataset: DatasetJudges[RatingJudge], by: Sequence[str]) -> 
 
 
 def _published_table(published: PublishedTable) -> Table:
-    unit, digits = ("%", 2) if published.unit == "percent" else ("-1 to 1", 3)
+    unit = "-1 to 1"
+    digits = 3
+    if published.unit == "percent":
+        unit = "%"
+        digits = 2
     names = [column.name for column in published.columns]
     data = pd.DataFrame.from_dict(published.judges, orient="index", columns=names)
     return Table(

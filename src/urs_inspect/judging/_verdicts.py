@@ -243,28 +243,16 @@ def _entries(text: str, names: Collection[str]) -> list[tuple[str, Any]]:
     straight = text.translate(_STRAIGHT)
     for candidate in dict.fromkeys((text, straight)):
         objects, broken = _parsed(candidate)
-        about = []
-        for start, end, pairs in objects:
-            flat = list(_flat(pairs))
-            if not _names_in(flat).isdisjoint(names):
-                about.append((start, end, flat))
+        about = _about(objects, names)
         if about:
             break
     else:
         return _loose_entries(straight)
-    start, end, entries = about.pop()
-    held = _names_in(entries)
-    # A judge may write one object per dimension.
-    for earlier, its_end, pairs in reversed(about):
-        its_names = _names_in(pairs)
-        is_repeated = held & its_names & set(names)
-        if is_repeated or not _BETWEEN.fullmatch(candidate, its_end, start):
-            break
-        start = earlier
-        held |= its_names
-        entries = pairs + entries
+    _, end, _ = about[-1]
+    start, entries = _last_run(candidate, about, names)
     around = _around(candidate, broken, start)
     if around is not None:
+        held = _names_in(entries)
         for entry in _loose_entries(straight[around:]):
             if normalise_key(entry[0]) not in held:
                 entries.append(entry)
@@ -276,6 +264,40 @@ def _entries(text: str, names: Collection[str]) -> list[tuple[str, Any]]:
                 return entries
             return after
     return entries
+
+
+_Flat = tuple[int, int, list[tuple[str, Any]]]
+"""Where an object begins and ends, and its flat pairs."""
+
+
+def _about(objects: Iterable[tuple[int, int, Pairs]], names: Collection[str]) -> list[_Flat]:
+    """The objects with any of these names."""
+    about = []
+    for start, end, pairs in objects:
+        flat = list(_flat(pairs))
+        if not _names_in(flat).isdisjoint(names):
+            about.append((start, end, flat))
+    return about
+
+
+def _last_run(
+    text: str, objects: Sequence[_Flat], names: Collection[str]
+) -> tuple[int, list[tuple[str, Any]]]:
+    """The pairs of the last object and of those directly before it, and where these begin.
+
+    A judge may write one object per dimension.
+    """
+    *before, (start, _, entries) = objects
+    held = _names_in(entries)
+    for earlier, its_end, pairs in reversed(before):
+        its_names = _names_in(pairs)
+        is_repeated = held & its_names & set(names)
+        if is_repeated or not _BETWEEN.fullmatch(text, its_end, start):
+            break
+        start = earlier
+        held |= its_names
+        entries = pairs + entries
+    return start, entries
 
 
 def _single_words(text: str, names: Collection[str]) -> list[Any]:

@@ -147,7 +147,7 @@ def _special_rows(facts: Sequence[Mapping[str, Any]], headline: str) -> dict[str
 
 @scorer(metrics=[samer_report()])
 @checked
-def samer(
+def samer(  # noqa: PLR0913 - an argument of a scorer is an option of a run
     model: Text,
     engine: Text = "auto",
     weights_at: WeightsAt | None = None,

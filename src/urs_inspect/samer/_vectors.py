@@ -286,7 +286,8 @@ def accuracy(predictions: PairPredictions, labels: PairLabels) -> Accuracy:
     A dimension counts where it has a label, whether it was selected or not; labels that are ties do
     not count, and an exactly equal score is wrong.
     """
-    counted, counted_dimensions = (abs(codes) == 1 for codes in (labels.overall, labels.dimensions))
+    counted = abs(labels.overall) == 1
+    counted_dimensions = abs(labels.dimensions) == 1
     right = (predictions.winners == labels.overall)[counted]
     right_dimensions = (predictions.dimension_winners == labels.dimensions)[counted_dimensions]
     return Accuracy(

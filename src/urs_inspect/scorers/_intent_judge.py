@@ -36,7 +36,7 @@ JUDGE_THE_REST = "--scorer urs_inspect/intent_judge -S only_unscored=true --acti
 
 @scorer(metrics=[intent_report()])
 @checked
-def intent_judge(
+def intent_judge(  # noqa: PLR0913 - an argument of a scorer is an option of a run
     rubric: Text | None = None,
     prompt: Text | None = None,
     judge_language: Text | None = None,

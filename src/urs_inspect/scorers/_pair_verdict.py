@@ -71,7 +71,11 @@ def _table(
     lines.append("|" + "---|" * (3 + len(orders)))
     for name, label in labels.items():
         verdict = final[name]
-        mark = "" if verdict is None else " (right)" if verdict == label else " (wrong)"
+        mark = " (wrong)"
+        if verdict is None:
+            mark = ""
+        elif verdict == label:
+            mark = " (right)"
         lines.append(
             _row(
                 name,

@@ -195,7 +195,8 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
             more |= {"failure_mode": result.mode, "failure_detail": result.detail}
         else:
             rating = float(result.final)
-            more |= {"criteria": result.criteria} if result.criteria else {}
+            if result.criteria:
+                more["criteria"] = result.criteria
         return Score(
             value={
                 GROUP: str(facts.get(GROUP, "")),

@@ -244,14 +244,19 @@ async def _check_model(role: str, model: Model, structured: Structured) -> str |
         reply = await _tiny_reply(model, by_schema=False)
     if not isinstance(reply, Exception):
         return None
-    reason = describe_error(reply).rstrip(".")
-    if refusal := refusal_of(reply):
-        return f"{role} {model} cannot be used: {refusal}. The server's answer: {reason}."
+    return _why_unusable(f"{role} {model}", reply)
+
+
+def _why_unusable(named: str, error: Exception) -> str | None:
+    """Why a model cannot be used; of a fault that may pass there is only a warning."""
+    reason = describe_error(error).rstrip(".")
+    if refusal := refusal_of(error):
+        return f"{named} cannot be used: {refusal}. The server's answer: {reason}."
     if (
-        http_status(reply) not in BAD_REQUEST
+        http_status(error) not in BAD_REQUEST
     ):  # a tiny reply is itself refused, by models that reason first
         logger.warning(
-            f"{role} {model} did not answer a first request: {reason}. Such faults may pass: the"
+            f"{named} did not answer a first request: {reason}. Such faults may pass: the"
             " run goes on, and the harness repeats calls."
         )
     return None

@@ -76,7 +76,8 @@ def _frame(scenario: str, has_reference: bool) -> Frame:
         "has_reference": has_reference,
         "record_example": json.dumps({key: texts["placeholders"][key] for key in keys}),
     }
-    context |= {} if has_reference else {"reference": ""}
+    if not has_reference:
+        context["reference"] = ""
     materials = ("instruction", "reference") if has_reference else ("instruction",)
     return template_frame("evolve.jinja", f"{texts['version']}, {scenario}", materials, context)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from itertools import chain
 from logging import getLogger
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalConfig, read_eval_log
@@ -71,6 +71,13 @@ def rubric_facts(rubric: Rubric) -> dict[str, object]:
     }
 
 
+class _Reading(TypedDict, total=False):
+    """How a user's file is read."""
+
+    lenient: bool
+    cluster: str | None
+
+
 def choose_cases(
     rubric: Rubric,
     dataset: str,
@@ -78,24 +85,23 @@ def choose_cases(
     intents: str | list[str] = ALL,
     *,
     seed: int = 0,
-    lenient: bool = False,
     references: str | None = None,
     need_references: bool = True,
     only_asked: bool = False,
-    cluster: str | None = None,
+    **reading: Unpack[_Reading],
 ) -> ChosenCases:
     """Read the cases that a task is about; all arguments are checked before data is fetched.
 
     With `only_asked`, cases that the running command leaves out need none of the given
-    `references`; where some have none, those cases are not among the chosen ones. `cluster` names
-    the column of the cases' clusters, by default `user`, if there is one.
+    `references`; where some have none, those cases are not among the chosen ones. `reading` is as
+    for `load_urs`.
     """
     languages = names(language, "language", rubric.language_code)
     chosen = names(intents, "intents", rubric.intent_id)
     given = None if references is None else read_references(references)
     vocabulary = Vocabulary(rubric.intent_id, rubric.language_code)
     needed = need_references and given is None
-    data = load_urs(dataset, vocabulary, lenient=lenient, need_references=needed, cluster=cluster)
+    data = load_urs(dataset, vocabulary, need_references=needed, **reading)
     if data.skipped:
         logger.warning(
             f"{len(data.skipped)} faulty rows of {data.name} were skipped, the first:"

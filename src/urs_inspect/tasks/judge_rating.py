@@ -95,7 +95,13 @@ def judge_rating(
     loaded = load_named_rubric(rubric)
     refuse_no_model(baselines=False)  # before the data is fetched
     data = _load(bench, loaded, cast("tuple[float, float] | None", scale), columns)
-    lowest, highest = (LOWEST, HIGHEST) if loaded else _whole_scale(data)
+    metadata = bench_facts(data)
+    if loaded:
+        lowest = LOWEST
+        highest = HIGHEST
+        metadata |= rubric_facts(loaded)
+    else:
+        lowest, highest = _whole_scale(data)
     prompt_of = _prompts(loaded, lowest, highest)
     by_schema = structured is not False
     samples = [_to_sample(case, data.scale, prompt_of(case), by_schema) for case in data.cases]
@@ -109,7 +115,7 @@ def judge_rating(
         version=JUDGE_RATING_VERSION,
         headline_metric=HeadlineMetric(scorer="rating_agreement", metric="pearson"),
         display_name=f"Judge rating: {data.name}",
-        metadata=bench_facts(data) | (rubric_facts(loaded) if loaded else {}),
+        metadata=metadata,
         viewer=rating_viewer(
             data.name, (lowest, highest), data.scale, group="Intent" if loaded else "Group"
         ),

@@ -187,7 +187,7 @@ class Leaderboard:
         return any(ranking.compared.models["simulated"].any() for ranking in self.rankings)
 
 
-def make_leaderboard(
+def make_leaderboard(  # noqa: PLR0913 - all but the answers have defaults
     answers: Answers,
     *,
     rubric: Rubric | None = None,

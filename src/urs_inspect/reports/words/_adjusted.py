@@ -187,7 +187,8 @@ def prior_section(ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) 
     ]
     warnings = _changes_of_order("With the judge as a prior", ranking, neighbours)
     warnings += judges_among(prior.judges, prior.players)
-    shift, spread = (round(strength * SCALE / math.log(10)) for strength in (SHIFT, SPREAD))
+    shift = round(SHIFT * SCALE / math.log(10))
+    spread = round(SPREAD * SCALE / math.log(10))
     notes = [
         *warnings,
         (

@@ -74,7 +74,7 @@ _PUBLISHED_MODELS = (
 )
 
 
-def report_agreement(
+def report_agreement(  # noqa: PLR0913 - all but the logs have defaults
     logs: Iterable[str],
     *,
     human: Path | None = None,
@@ -331,13 +331,17 @@ def _numbers(block: AgreementBlock) -> Iterator[tuple[str, str, str, Estimate]]:
         for point in block.ratings.points:
             yield "models", point["model"], "score", point["score"]
             yield "models", point["model"], "bradley_terry", point["rating"]
-    if cases := block.cases:
-        for scope, agreed in cases.scopes.items():
-            numbers = {**vars(agreed), **vars(agreed.correlations)}
-            for name in _STATISTICS:
-                yield "answers", scope, name, numbers[name]
-        if cases.people:
-            yield "people", "all", "alpha", cases.people.alpha
+    if block.cases:
+        yield from _case_numbers(block.cases)
+
+
+def _case_numbers(cases: CaseLevel) -> Iterator[tuple[str, str, str, Estimate]]:
+    for scope, agreed in cases.scopes.items():
+        numbers = {**vars(agreed), **vars(agreed.correlations)}
+        for name in _STATISTICS:
+            yield "answers", scope, name, numbers[name]
+    if cases.people:
+        yield "people", "all", "alpha", cases.people.alpha
 
 
 def _correlation_numbers(

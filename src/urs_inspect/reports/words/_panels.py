@@ -139,7 +139,8 @@ def _about_best(panel: Panel, words: _Words) -> list[str]:
     points = ""
     if panel.labels is None:
         points = " points"
-    gain, low, high = map(words.gain_text, (best.held_out - best.single, *best.gain))
+    gain = words.gain_text(best.held_out - best.single)
+    low, high = map(words.gain_text, best.gain)
     text = words.score_text
     return [
         (

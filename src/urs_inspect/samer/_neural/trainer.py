@@ -417,10 +417,8 @@ class _Trainer:
                 for part in self._vectors.take(rows).gather()
             ]
             if joint:
-                overall, dimensions = (
-                    as_tensor(codes.astype(np.int64), self._device)
-                    for codes in (labels.overall, labels.dimensions)
-                )
+                overall = as_tensor(labels.overall.astype(np.int64), self._device)
+                dimensions = as_tensor(labels.dimensions.astype(np.int64), self._device)
                 losses = samer_loss(self._forward(*texts), overall, dimensions, self._spec.loss)
                 parts = [losses.total, losses.selection, losses.dimensions, losses.overall]
             else:
