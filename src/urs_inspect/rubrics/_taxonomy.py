@@ -92,7 +92,7 @@ def load_taxonomy() -> Taxonomy:
     """Load the taxonomy that comes with the package.
 
     Examples:
-        >>> from urs_inspect.samer import load_taxonomy
+        >>> from urs_inspect.rubrics._taxonomy import load_taxonomy
         >>> taxonomy = load_taxonomy()
         >>> len(taxonomy.scenarios), len(taxonomy.dimensions)
         (36, 42)
