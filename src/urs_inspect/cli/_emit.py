@@ -18,6 +18,8 @@ from urs_inspect.cli._output import progress_bar
 if TYPE_CHECKING:
     from urs_inspect.reports.layout._tables import Report, ReportKind
 
+ROUNDS = 10_000
+"""Rounds of the bootstrap in a report that is made by a command."""
 _NOT_REPEATED = ("logs", "output", "as_json", "every", "only")
 """What `command_line` puts first, and what only says how a report is printed."""
 

@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError
-from urs_inspect.cli._emit import check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._emit import ROUNDS, check_output, command_line, emit, output_options, reading
 from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 from urs_inspect.cli._output import PRICES_HELP
 
@@ -23,8 +23,6 @@ _FILE = click.Path(path_type=Path)
 _LOGS = "LOGS"
 """Stands for the folder of the logs where its name is too long, or there are several."""
 _COLUMNS = 80
-_ROUNDS = 10_000
-"""Rounds of the bootstrap."""
 _AGREEMENT_ROUNDS = 2000
 
 
@@ -134,7 +132,7 @@ def report(
             traffic=mix,
             human=ratings,
             control=control,
-            rounds=_ROUNDS,
+            rounds=ROUNDS,
             command=command_line(context),
         )
         said: list[str] = []
@@ -202,7 +200,7 @@ def robustness(
 
     check_output(output, CROSSVAL)
     with reading(logs):
-        made = report_crossval(logs, rounds=_ROUNDS, command=command_line(context))
+        made = report_crossval(logs, rounds=ROUNDS, command=command_line(context))
     emit(made, output, Shown(every, only), as_json=as_json, figures=True)
 
 

@@ -13,12 +13,9 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError, writing
-from urs_inspect.cli._emit import check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._emit import ROUNDS, check_output, command_line, emit, output_options, reading
 from urs_inspect.cli._first_screen import Shown, shown_options
 from urs_inspect.cli._reports import parse_scale, read_labels
-
-_ROUNDS = 10_000
-"""Rounds of the bootstrap."""
 
 _TASK = click.option("--task", help="Task, where the logs are of several.")
 _SCORER = click.option(
@@ -123,7 +120,7 @@ def compare(
             "baseline": baseline,
             "scale": limits or scores.scale,
             "lower_is_better": lower_is_better or scores.higher_is_better is False,
-            "rounds": _ROUNDS,
+            "rounds": ROUNDS,
         }
         corrected = None
         try:
