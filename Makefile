@@ -9,7 +9,7 @@ VLLM_BIN := $(VLLM_VENV)/bin
 DOCS_VENV ?= .venv-docs
 DOCS_BIN := $(DOCS_VENV)/bin
 
-.PHONY: demo test test-browser test-core test-ray test-vllm test-package bench lint types contracts check docs example pictures build lock clean
+.PHONY: demo test test-browser test-core test-satellite test-ray test-vllm test-package bench lint types contracts check docs example pictures build lock clean
 .DEFAULT_GOAL := help
 
 # Some images set it; then every process of the tests compiles the sources and the tests again.
@@ -19,6 +19,8 @@ help:
 	@echo "make demo    install into $(VENV) and run URS with simulated models"
 	@echo "make test    the test suite without what needs a browser or vLLM, or starts Ray"
 	@echo "make test-browser   the pages in a real Chromium, also those of \`inspect view\`"
+	@echo "make test-core   the tests of core, in a copy without satellites"
+	@echo "make test-satellite   what is left without one satellite, another one every day; SATELLITE=studies for that one"
 	@echo "make test-ray    partitions on a local Ray, workers and driver killed in the midst"
 	@echo "make test-vllm   the rest: real vLLM engines on the CPU (Linux), in an environment of their own; VLLM=0.26.0 for the oldest"
 	@echo "make test-package   what a release ships: built, installed and run outside the checkout"
@@ -60,6 +62,11 @@ test-ray: $(VENV)/installed-dev
 # The tests of core, but those in a browser, in a copy without satellites.
 test-core: $(VENV)/installed-dev
 	$(BIN)/python -m tests.without_satellites --pytest "-n 3 --dist loadfile"
+
+# In a copy without one satellite: the tests of the others and of what finds satellites by name. All that is left takes
+# far longer, and is mostly what test-core runs without any.
+test-satellite: $(VENV)/installed-dev
+	$(BIN)/python -m tests.without_satellites $(or $(SATELLITE),--today) --pytest "-n 2 --dist loadfile"
 
 # uv, because pip cannot leave out what a package lists. It does not read pip's settings, so a folder of wheels is handed on;
 # where that folder holds no torch for a CPU, uv knows where PyTorch keeps them.

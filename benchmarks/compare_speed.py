@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import Row, timed
-from urs_inspect import compare
+from urs_inspect.comparison import compare
 from urs_inspect.stats._bootstrap import resample
 
 

@@ -31,9 +31,9 @@ from benchmarks.real_means import read_triviaqa
 from benchmarks.real_panels import MODELS, ORDERS, PROMPTS, llmbar_rows, winner
 from benchmarks.sample_efficiency import Workers
 from urs_inspect.comparison._trust import price_of, signs_of
+from urs_inspect.comparison._trust_statistics import NOBODY, find_shown
 from urs_inspect.datasets._sources import SOURCES, fetch
 from urs_inspect.stats._bootstrap import Flags, Floats
-from urs_inspect.stats._trust import NOBODY, find_shown
 
 UNIT = (0.0, 1.0)
 PERSON, STRONG, CHEAP = 100.0, 2.0, 0.1

@@ -1,8 +1,15 @@
-"""Whether core stands alone: deletes satellites in a copy of the repository and tests core there.
+"""Whether each part stands without the others: deletes satellites in a copy of the repository and
+tests what is left there.
 
-Run it as `python -m tests.without_satellites [NAME ...]`; without a name it deletes all of them.
-Left out are the satellites' own tests, tests that name a satellite or one of its tasks, or have
-the mark `satellites`, and those that need a browser.
+    python -m tests.without_satellites            # all of them: the tests of core
+    python -m tests.without_satellites NAME ...   # some
+    python -m tests.without_satellites --today    # one, another one every day
+
+After some, the tests of the other satellites run, and those of commands and of what is registered,
+exported or imported: these find satellites by name. All other tests of core are left out, as they
+run without any satellite when all are deleted, and would take most of the time.
+Left out are as well tests that name a deleted satellite or one of its tasks, or have the mark
+`satellites`, and those that need a browser.
 """
 
 import argparse
@@ -14,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Iterator
+from datetime import datetime
 from pathlib import Path
 
 from urs_inspect._satellites import SATELLITES, satellites
@@ -21,15 +29,19 @@ from urs_inspect._satellites import SATELLITES, satellites
 ROOT = Path(__file__).parents[1]
 _COPIED = ("src", "tests", "benchmarks", "configs", "docs")
 _USUAL_WORDS = {"importing", "judges", "scale"}  # also in names of tests of core
+_FINDS_SATELLITES = ("tests/cli", "tests/test_api.py", "tests/test_import.py")
 _MARKED = "not vllm and not ray and not browser and not satellites"
 
 
 def main() -> None:
-    """Test core without the satellites that are named; exits as pytest does."""
-    parser = argparse.ArgumentParser(description="Test core without satellites.")
+    """Test what is left without the satellites that are named; exits as pytest does."""
+    parser = argparse.ArgumentParser(description="Test what is left without satellites.")
     parser.add_argument("names", nargs="*", choices=[[], *SATELLITES], metavar="NAME")
+    parser.add_argument("--today", action="store_true", help="the satellite whose turn it is")
     parser.add_argument("--pytest", default="", metavar="OPTIONS", help="handed to pytest")
     given = parser.parse_args()
+    if given.today:
+        given.names.append(_satellite_of(datetime.now()))
     gone = given.names or SATELLITES
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
@@ -41,12 +53,25 @@ def main() -> None:
         command = [sys.executable, "-m", "pytest", "-q", "-m", _MARKED]
         command += ["-k", _not_named(gone)]
         command += [f"--ignore={module}" for module in needing]
-        command += [f"--ignore=tests/{name}" for name in SATELLITES]
+        command += _tests_that_matter(gone)
         environment = os.environ | {"PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}"}
         ended = subprocess.run(
             [*command, *shlex.split(given.pytest)], cwd=copy, env=environment, check=False
         )
     sys.exit(ended.returncode)
+
+
+def _satellite_of(day: datetime) -> str:
+    """The satellite whose turn it is on a day."""
+    return SATELLITES[day.timetuple().tm_yday % len(SATELLITES)]
+
+
+def _tests_that_matter(gone: Collection[str]) -> list[str]:
+    """What pytest is given: all tests of core, or those that the module's docstring names."""
+    left = [f"tests/{name}" for name in SATELLITES if name not in gone]
+    if left:
+        return [*_FINDS_SATELLITES, *left]
+    return []
 
 
 def _copy_without(gone: Collection[str], copy: Path) -> None:

@@ -8,7 +8,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from urs_inspect.comparison import compare as compare
     from urs_inspect.reports.layout._tables import Report
     from urs_inspect.reports.numbers._answers import read_answers
     from urs_inspect.reports.numbers._leaderboard import make_leaderboard

@@ -17,7 +17,7 @@ from tests.reports.task_logs import write_addition
 from tests.tasks.scripted import Script
 from tests.tasks.test_urs_crossval import answer_log, crossval, final, places
 from tests.telling import tells
-from urs_inspect.cli._reports import _reading
+from urs_inspect.cli._emit import reading
 from urs_inspect.logs._files import finished_logs
 
 _ = places  # a fixture
@@ -482,12 +482,12 @@ def test_on_a_terminal_the_reading_of_logs_is_told_beside_the_output(
     told = []
     for colour in ("", "1"):
         monkeypatch.setenv("FORCE_COLOR", colour)
-        with _reading([str(logs)]):
+        with reading([str(logs)]):
             assert len(list(finished_logs([str(logs)], []))) == 2
         out, err = capsys.readouterr()
         assert out == ""
         told.append("Reading logs" in err)
     assert told == [False, True]
-    with _reading([str(logs / "nowhere.eval")]):  # the reader of the log reports the error
+    with reading([str(logs / "nowhere.eval")]):  # the reader of the log reports the error
         pass
     assert "Reading" not in capsys.readouterr().err

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import urs_inspect
 from tests.reports.answer_rows import answers_of, ranking_of
 from tests.reports.golden_files import check_golden
 from tests.stats.fights import checked
 from tests.telling import tells
-from urs_inspect import compare
 from urs_inspect._util import InputError
+from urs_inspect.comparison import compare
 from urs_inspect.comparison._report import missing_samples, report_comparison
 from urs_inspect.comparison._samples import SampleRun, SampleScores
 from urs_inspect.reports.layout._page import render_page
@@ -54,6 +55,10 @@ def found(compared: ComparedModels) -> list[Any]:
         (p.first, p.second, p.difference.value, p.p, p.p_holm, p.verdict)
         for p in compared.comparisons[ALL]
     ]
+
+
+def test_the_whole_package_has_the_name_as_well() -> None:
+    assert urs_inspect.compare is compare
 
 
 def test_by_hand() -> None:

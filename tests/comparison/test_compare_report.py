@@ -14,8 +14,8 @@ import pytest
 from tests.comparison.test_compare import frame, right, sample_scores
 from tests.comparison.test_people import labels
 from tests.reports.golden_files import check_golden
-from urs_inspect import compare
 from urs_inspect._util import InputError
+from urs_inspect.comparison import compare
 from urs_inspect.comparison._compare import compare_with_people, match_answers
 from urs_inspect.comparison._report import _formats, report_comparison
 from urs_inspect.comparison._samples import SampleScores

@@ -21,7 +21,7 @@ from tests.comparison.test_samples import write_log
 from tests.tasks.scripted import Script, output, run, say
 from tests.telling import tells
 from urs_inspect.comparison._trust import TIE, certainty_of, price_of, signs_of
-from urs_inspect.stats._trust import NOBODY
+from urs_inspect.comparison._trust_statistics import NOBODY
 from urs_inspect.tasks import judge_rating
 
 UNIT = (0.0, 1.0)

@@ -28,8 +28,8 @@ from urs_inspect.comparison._trust import (
     trust,
 )
 from urs_inspect.comparison._trust_report import report_trust
+from urs_inspect.comparison._trust_statistics import NOBODY, Shown
 from urs_inspect.reports.numbers._human_data import read_human_ratings
-from urs_inspect.stats._trust import NOBODY, Shown
 
 NAN = math.nan
 

@@ -4,173 +4,30 @@ only print.
 
 import math
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 from rich.console import Console
 
-from urs_inspect._satellites import at
 from urs_inspect._util import InputError
+from urs_inspect.cli._emit import ROUNDS, check_output, command_line, emit, output_options, reading
 from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
-from urs_inspect.cli._output import PRICES_HELP, progress_bar
+from urs_inspect.cli._output import PRICES_HELP
 
 if TYPE_CHECKING:
-    from urs_inspect.reports.layout._tables import Report
     from urs_inspect.reports.numbers._human_data import HumanRatings
 
 _FILE = click.Path(path_type=Path)
 _LOGS = "LOGS"
 """Stands for the folder of the logs where its name is too long, or there are several."""
 _COLUMNS = 80
+_AGREEMENT_ROUNDS = 2000
 
 
-def report_command(
-    kind: str, rounds: int | None, *, figures: bool = False, page: bool = False
-) -> Callable[..., click.Command]:
-    """Make a command of a function that makes a report.
-
-    Args:
-        kind: Address of the `ReportKind`.
-        rounds: Rounds of the bootstrap.
-        figures: Whether the report is written with figures of its own.
-        page: Whether it has a page.
-    """
-    files = "CSV, Markdown and JSON"
-    if figures:
-        files = "CSV, Markdown, JSON and figures"
-    if page:
-        files = f"one page, {files}"
-    common = [
-        click.Option(["-o", "--output"], type=_FILE, help=f"Directory for {files}."),
-        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON in place of tables."),
-    ]
-
-    def decorate(make: Callable[..., Any]) -> click.Command:
-        @shown_options
-        def run(
-            logs: tuple[str, ...],
-            output: Path | None,
-            as_json: bool,
-            every: bool,
-            only: str | None,
-            **options: Any,
-        ) -> None:
-            from urs_inspect.reports.layout._tables import check_directory
-
-            if output is not None:
-                check_directory(output, at(kind))
-            command = _command_line(logs, output, options)
-            if rounds is not None:
-                options["rounds"] = rounds
-            with _reading(logs):
-                report = make(logs, command=command, **options)
-            if output is not None:
-                written = _write(report, output, figures=figures, page=page)
-                more = [f"Written: {written[0]}, and {len(written) - 1} more files beside it"]
-            else:
-                more = []
-                if page:
-                    more = [_way_to_page(logs, options)]
-            if as_json:
-                click.echo(report.json(), nl=False)
-            else:
-                print_shown(report, Console(), Shown(every, only), more)
-
-        run.__module__ = make.__module__
-        shown = reversed(getattr(run, "__click_params__", []))
-        own = reversed(getattr(make, "__click_params__", []))
-        return click.Command(
-            make.__name__,
-            help=make.__doc__,
-            callback=run,
-            params=[click.Argument(["logs"], nargs=-1, required=True), *own, *common, *shown],
-        )
-
-    return decorate
-
-
-def _command_line(logs: tuple[str, ...], output: Path | None, options: Mapping[str, Any]) -> str:
-    """The command that makes the same report again."""
-    _, *names = click.get_current_context().command_path.split()
-    words = ["urs-inspect", *names, *logs]
-    if output is not None:
-        words += ["-o", str(output)]
-    for option, value in options.items():
-        for given in value if isinstance(value, tuple) else (value,):
-            if given is None or given is False:
-                continue
-            words.append(f"--{option.replace('_', '-')}")
-            if given is not True:
-                words.append(str(given))
-    return shlex.join(words)
-
-
-@contextmanager
-def _reading(logs: Iterable[str]) -> Iterator[None]:
-    """Shows on a terminal which part of the logs is read; standard output may be read as JSON."""
-    from urs_inspect.logs._files import log_files, watching_reads
-
-    errors = Console(stderr=True)
-    if not errors.is_terminal:
-        yield
-        return
-    try:
-        files = len(log_files(logs))
-    except InputError:  # the command itself says what is wrong
-        yield
-        return
-    read: set[str] = set()
-    with progress_bar(errors, transient=True) as bar:
-        task = bar.add_task("Reading logs", total=files)
-
-        def show(file: str) -> None:
-            read.add(file)
-            bar.update(task, completed=len(read))
-            if len(read) >= files:
-                bar.update(task, description="Computing intervals", total=None)
-
-        with watching_reads(show):
-            yield
-
-
-def _write(report: "Report", output: Path, *, figures: bool, page: bool) -> Sequence[Path]:
-    """Write a report, without its figures where what draws them is not installed."""
-    from urs_inspect.reports.layout._figures import missing_viz
-    from urs_inspect.reports.layout._page import further_pages, render_page
-
-    message = missing_viz()
-    if figures and message:
-        click.echo(f"Written without figures. {message}", err=True)
-        report = replace(report, figures={})
-    pages = {}
-    if page:
-        pages = {f"{report.kind.stem}.html": report, **further_pages(report)}
-    return report.write(output, {name: partial(render_page, made) for name, made in pages.items()})
-
-
-def _way_to_page(logs: tuple[str, ...], options: Mapping[str, Any]) -> str:
-    """How to see the page of a report, and the answers, where it has them."""
-    if "answers" not in options:
-        return "A page: add -o DIRECTORY"
-    way = "Every answer: add -o DIRECTORY --answers pages, or inspect view --log-dir "
-    folder = _LOGS
-    if len(logs) == 1 and Path(logs[0]).is_dir():
-        folder = shlex.quote(logs[0])
-    if len(way) + len(folder) > _COLUMNS:
-        folder = _LOGS
-    return way + folder
-
-
-@report_command(
-    "reports.words._leaderboard:LEADERBOARD",
-    10_000,
-    page=True,
-)
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
 @click.option(
     "--traffic",
     type=_FILE,
@@ -215,24 +72,29 @@ def _way_to_page(logs: tuple[str, ...], options: Mapping[str, Any]) -> str:
         " logs), linked from each answer."
     ),
 )
-def report(
+@output_options("one page, CSV, Markdown and JSON")
+@click.pass_context
+def report(  # noqa: PLR0913 - one argument an option
+    context: click.Context,
     logs: tuple[str, ...],
-    *,
-    answers: str | None,
     traffic: Path | None,
     human: Path | None,
     human_scale: str | None,
+    control: str | None,
     prices: Path | None,
     rubric: str | None,
-    **options: Any,
-) -> Any:
+    answers: str | None,
+    output: Path | None,
+    as_json: bool,
+    every: bool,
+    only: str | None,
+) -> None:
     """Report on LOGS of urs (files or directories): rankings, and with -o a page, tables and what
     is sure about them.
 
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
-    from urs_inspect.reports.layout._tables import check_directory
     from urs_inspect.reports.numbers._answers import read_answers
     from urs_inspect.reports.numbers._costs import load_prices, with_costs
     from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
@@ -243,37 +105,59 @@ def report(
         remove_answers,
         report_with_answers,
     )
-    from urs_inspect.reports.words._leaderboard import report_leaderboard
+    from urs_inspect.reports.words._leaderboard import LEADERBOARD, report_leaderboard
     from urs_inspect.rubrics import load_rubric
 
-    output: Path | None = click.get_current_context().params["output"]
-    if answers is not None:  # before logs are read
+    check_output(output, LEADERBOARD)
+    if answers is not None:
         if output is None:
             raise InputError("--answers writes files, and needs -o DIRECTORY")
-        check_directory(output, ANSWERS)
-    texts = load_rubric(rubric)
-    scale = None
-    if human:
-        scale = parse_scale(human_scale or "1,10", "human-scale")
-    ratings = read_labels(human, scale, given=bool(human_scale))
-    read = read_answers(logs, JUDGE_TASKS)
-    if prices is not None:
-        read = with_costs(read, load_prices(prices))
-    mix = None
-    if traffic is not None:
-        countries = [country for country in read.table["country"].unique() if country]
-        mix = read_traffic(traffic, texts, countries)
-    board = make_leaderboard(read, rubric=texts, traffic=mix, human=ratings, **options)
-    said: list[str] = []
-    if answers is not None and output is not None:
-        made = report_with_answers(board, output, said, len(read.table), viewer=answers == "viewer")
-    else:
-        made = report_leaderboard(board)
-        if output is not None:
-            said = remove_answers(output)
+        check_output(output, ANSWERS)
+    with reading(logs):
+        texts = load_rubric(rubric)
+        scale = None
+        if human:
+            scale = parse_scale(human_scale or "1,10", "human-scale")
+        ratings = read_labels(human, scale, given=bool(human_scale))
+        read = read_answers(logs, JUDGE_TASKS)
+        if prices is not None:
+            read = with_costs(read, load_prices(prices))
+        mix = None
+        if traffic is not None:
+            countries = [country for country in read.table["country"].unique() if country]
+            mix = read_traffic(traffic, texts, countries)
+        board = make_leaderboard(
+            read,
+            rubric=texts,
+            traffic=mix,
+            human=ratings,
+            control=control,
+            rounds=ROUNDS,
+            command=command_line(context),
+        )
+        said: list[str] = []
+        if answers is not None and output is not None:
+            viewer = answers == "viewer"
+            made = report_with_answers(board, output, said, len(read.table), viewer=viewer)
+        else:
+            made = report_leaderboard(board)
+            if output is not None:
+                said = remove_answers(output)
     for sentence in said:
         click.echo(sentence, err=True)
-    return made
+    shown = Shown(every, only)
+    emit(made, output, shown, as_json=as_json, page=True, unwritten=_way_to_answers(logs))
+
+
+def _way_to_answers(logs: tuple[str, ...]) -> str:
+    """How to see the page of the report and the answers."""
+    way = "Every answer: add -o DIRECTORY --answers pages, or inspect view --log-dir "
+    folder = _LOGS
+    if len(logs) == 1 and Path(logs[0]).is_dir():
+        folder = shlex.quote(logs[0])
+    if len(way) + len(folder) > _COLUMNS:
+        folder = _LOGS
+    return way + folder
 
 
 def read_labels(
@@ -292,8 +176,18 @@ def read_labels(
     return None
 
 
-@report_command("reports.words._crossval:CROSSVAL", 10_000, figures=True)
-def robustness(logs: tuple[str, ...], **options: Any) -> Any:
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+@output_options("CSV, Markdown, JSON and figures")
+@click.pass_context
+def robustness(
+    context: click.Context,
+    logs: tuple[str, ...],
+    output: Path | None,
+    as_json: bool,
+    every: bool,
+    only: str | None,
+) -> None:
     """Report from LOGS (files or directories) whether scores hold for other judges and other
     references.
 
@@ -302,12 +196,16 @@ def robustness(logs: tuple[str, ...], **options: Any) -> Any:
     same. LOGS of urs, whose answers a panel or, by `inspect score`, several judges have judged,
     give self-preference.
     """
-    from urs_inspect.reports.words._crossval import report_crossval
+    from urs_inspect.reports.words._crossval import CROSSVAL, report_crossval
 
-    return report_crossval(logs, **options)
+    check_output(output, CROSSVAL)
+    with reading(logs):
+        made = report_crossval(logs, rounds=ROUNDS, command=command_line(context))
+    emit(made, output, Shown(every, only), as_json=as_json, figures=True)
 
 
-@report_command("reports.words._agreement:AGREEMENT", 2000)
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
 @click.option(
     "--human",
     type=_FILE,
@@ -338,7 +236,20 @@ def robustness(logs: tuple[str, ...], **options: Any) -> Any:
         " or directory. May be repeated."
     ),
 )
-def agreement(logs: tuple[str, ...], scale: str | None, **options: Any) -> Any:
+@output_options("CSV, Markdown and JSON")
+@click.pass_context
+def agreement(  # noqa: PLR0913 - one argument an option
+    context: click.Context,
+    logs: tuple[str, ...],
+    human: Path | None,
+    satisfaction: Path | None,
+    scale: str | None,
+    votes: tuple[str, ...],
+    output: Path | None,
+    as_json: bool,
+    every: bool,
+    only: str | None,
+) -> None:
     """Compare the scores in LOGS (of urs, or directories of them) with what people say.
 
     Give at least one of --human, --satisfaction and --votes. Judges are never mixed: scores by
@@ -354,21 +265,33 @@ def agreement(logs: tuple[str, ...], scale: str | None, **options: Any) -> Any:
     or models that are not in the logs are skipped and counted; a rating outside the scale is an
     error.
     """
-    from urs_inspect.reports.words._agreement import report_agreement
+    from urs_inspect.reports.words._agreement import AGREEMENT, report_agreement
 
-    if scale is not None:
-        options[_what_has_scale(options)] = parse_scale(scale, "scale")
-    return report_agreement(logs, **options)
+    check_output(output, AGREEMENT)
+    with reading(logs):
+        scales: dict[str, Any] = {}
+        if scale is not None:
+            scales[_what_has_scale(human, satisfaction)] = parse_scale(scale, "scale")
+        made = report_agreement(
+            logs,
+            human=human,
+            satisfaction=satisfaction,
+            votes=votes,
+            rounds=_AGREEMENT_ROUNDS,
+            command=command_line(context),
+            **scales,
+        )
+    emit(made, output, Shown(every, only), as_json=as_json)
 
 
-def _what_has_scale(options: Mapping[str, Any]) -> str:
+def _what_has_scale(human: Path | None, satisfaction: Path | None) -> str:
     """Name of the argument for the scale of the one file that has a scale."""
-    if (options["human"] is None) == (options["satisfaction"] is None):
+    if (human is None) == (satisfaction is None):
         raise InputError(
             "--scale is of one file; give either --human or --satisfaction, and run the command"
             " once for each"
         )
-    if options["human"] is None:
+    if human is None:
         return "satisfaction_scale"
     return "human_scale"
 

@@ -13,8 +13,9 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError, writing
-from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
-from urs_inspect.cli._reports import parse_scale, read_labels, report_command
+from urs_inspect.cli._emit import ROUNDS, check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._first_screen import Shown, shown_options
+from urs_inspect.cli._reports import parse_scale, read_labels
 
 _TASK = click.option("--task", help="Task, where the logs are of several.")
 _SCORER = click.option(
@@ -44,7 +45,8 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 _labels = partial(click.option, type=click.Path(path_type=Path), metavar="LABELS")
 
 
-@report_command("comparison._report:COMPARISON", 10_000, page=True)
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
 @_SCORER
 @_TASK
 @_CLUSTER
@@ -71,20 +73,26 @@ _labels = partial(click.option, type=click.Path(path_type=Path), metavar="LABELS
     type=click.FloatRange(min=0, min_open=True),
     help="Say how many samples it takes to see this.",
 )
+@output_options("one page, CSV, Markdown and JSON")
+@click.pass_context
 def compare(  # noqa: PLR0913 - one argument an option
+    context: click.Context,
     logs: tuple[str, ...],
-    *,
     scorer: str | None,
+    task: str | None,
+    cluster: str | None,
+    by: str | None,
     baseline: str | None,
     scale: str | None,
     lower_is_better: bool,
     human: Path | None,
     human_scale: str | None,
     difference: float | None,
-    command: str,
-    rounds: int,
-    **read: Any,
-) -> Any:
+    output: Path | None,
+    as_json: bool,
+    every: bool,
+    only: str | None,
+) -> None:
     """Compare models by LOGS of any inspect-ai task, or by samples_*.jsonl of lm-eval (files or
     directories).
 
@@ -94,44 +102,49 @@ def compare(  # noqa: PLR0913 - one argument an option
     """
     from urs_inspect.comparison._compare import compare as compare_models
     from urs_inspect.comparison._compare import compare_with_people
-    from urs_inspect.comparison._report import report_comparison
+    from urs_inspect.comparison._report import COMPARISON, report_comparison
     from urs_inspect.comparison._samples import read_sample_scores
 
-    limits = None
-    if scale:
-        limits = parse_scale(scale, "scale")
-    name, key = _scorer_and_key(scorer)
-    own_scale = limits
-    if human_scale:
-        own_scale = parse_scale(human_scale, "human-scale")
-    labels = read_labels(human, own_scale, given=bool(human_scale))
-    scores = read_sample_scores(logs, scorer=name, value=key, **read)
-    how: dict[str, Any] = {
-        "baseline": baseline,
-        "scale": limits or scores.scale,
-        "lower_is_better": lower_is_better or scores.higher_is_better is False,
-        "rounds": rounds,
-    }
-    corrected = None
-    try:
-        if labels is None:
-            compared = compare_models(scores.answers, **how)
-        else:
-            compared, corrected, unused = compare_with_people(scores.answers, labels, **how)
-            scores = replace(scores, left_out=(*scores.left_out, *unused))
-    except InputError as error:  # what was skipped may be the cause
-        raise InputError("\n".join([error.message, *scores.left_out])) from error
-    return report_comparison(
-        compared,
-        scores,
-        corrected,
-        baseline=baseline,
-        difference=difference,
-        command=command,
-    )
+    check_output(output, COMPARISON)
+    with reading(logs):
+        limits = None
+        if scale:
+            limits = parse_scale(scale, "scale")
+        name, key = _scorer_and_key(scorer)
+        own_scale = limits
+        if human_scale:
+            own_scale = parse_scale(human_scale, "human-scale")
+        labels = read_labels(human, own_scale, given=bool(human_scale))
+        scores = read_sample_scores(logs, scorer=name, value=key, cluster=cluster, by=by, task=task)
+        how: dict[str, Any] = {
+            "baseline": baseline,
+            "scale": limits or scores.scale,
+            "lower_is_better": lower_is_better or scores.higher_is_better is False,
+            "rounds": ROUNDS,
+        }
+        corrected = None
+        try:
+            if labels is None:
+                compared = compare_models(scores.answers, **how)
+            else:
+                compared, corrected, unused = compare_with_people(scores.answers, labels, **how)
+                scores = replace(scores, left_out=(*scores.left_out, *unused))
+        except InputError as error:  # what was skipped may be the cause
+            raise InputError("\n".join([error.message, *scores.left_out])) from error
+        made = report_comparison(
+            compared,
+            scores,
+            corrected,
+            baseline=baseline,
+            difference=difference,
+            command=command_line(context),
+        )
+    shown = Shown(every, only)
+    emit(made, output, shown, as_json=as_json, page=True, unwritten="A page: add -o DIRECTORY")
 
 
-@report_command("comparison._trust_report:TRUST", None)
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
 @_labels("--human", required=True, help="People's labels of answers drawn at random.")
 @_labels("--rest", help="People's labels of the rest: scores, and nothing about judges.")
 @click.option("--human-scale", help="Lowest and highest label, and score of judges.")
@@ -142,16 +155,26 @@ def compare(  # noqa: PLR0913 - one argument an option
 @_TASK
 @click.option("--price", multiple=True, metavar="JUDGE=DOLLARS", help="Price of a score.")
 @click.option("--budget", type=click.IntRange(min=1), help="Say what so many labels might show.")
-def trust(
+@output_options("CSV, Markdown and JSON")
+@click.pass_context
+def trust(  # noqa: PLR0913 - one argument an option
+    context: click.Context,
     logs: tuple[str, ...],
-    *,
     human: Path,
     rest: Path | None,
     human_scale: str | None,
+    at_least: float,
+    sure: float,
+    within: float | None,
+    scorer: tuple[str, ...],
+    task: str | None,
+    price: tuple[str, ...],
     budget: int | None,
-    command: str,
-    **asked: Any,
-) -> Any:
+    output: Path | None,
+    as_json: bool,
+    every: bool,
+    only: str | None,
+) -> None:
     """Find which scores in LOGS need no person, so that people agree with enough of them.
 
     Judges are the scorers of the logs (by default all whose scores are numbers; --scorer may be
@@ -165,17 +188,28 @@ def trust(
     """
     from urs_inspect.comparison._trust import PeoplesLabels
     from urs_inspect.comparison._trust import trust as find_trust
-    from urs_inspect.comparison._trust_report import REST, report_trust
+    from urs_inspect.comparison._trust_report import REST, TRUST, report_trust
     from urs_inspect.reports.numbers._human_data import read_human_ratings
 
-    output: Path | None = click.get_current_context().params["output"]
+    check_output(output, TRUST)
     if rest is not None and output is not None and rest.resolve() == (output / REST).resolve():
         raise InputError(f"rest: -o {output} writes {rest} anew; move it to another directory")
-    scale = parse_scale(human_scale, "human-scale") if human_scale else None
-    sample = read_human_ratings(human, scale)
-    people = PeoplesLabels(sample, read_labels(rest, scale, given=False))
-    found = find_trust(logs, people, **asked)
-    return report_trust(found, budget, command)
+    with reading(logs):
+        scale = parse_scale(human_scale, "human-scale") if human_scale else None
+        sample = read_human_ratings(human, scale)
+        people = PeoplesLabels(sample, read_labels(rest, scale, given=False))
+        found = find_trust(
+            logs,
+            people,
+            scorer=scorer,
+            task=task,
+            price=price,
+            within=within,
+            at_least=at_least,
+            sure=sure,
+        )
+        made = report_trust(found, budget, command_line(context))
+    emit(made, output, Shown(every, only), as_json=as_json)
 
 
 def _scorer_and_key(given: str | None) -> tuple[str | None, str | None]:
@@ -261,15 +295,21 @@ def _numbers(
 def gate(  # noqa: PLR0913 - one argument an option
     base: str,
     new: str,
+    margin: float,
+    equivalent: bool,
+    sequential: bool,
+    level: float,
     task: str | None,
     scorer: str | None,
     cluster: str | None,
+    model: str | None,
     scale: str | None,
+    lower_is_better: bool,
+    series: tuple[float, ...],
     summary: Path | None,
     as_json: bool,
     every: bool,
     only: str | None,
-    **options: Any,
 ) -> None:
     """Decide whether NEW is not worse than BASE by more than the margin; each a log or a directory
     of logs.
@@ -288,15 +328,22 @@ def gate(  # noqa: PLR0913 - one argument an option
     read = partial(read_sample_scores, task=task, scorer=name, value=key, cluster=cluster)
     with Console(stderr=True).status("Reading logs"):
         sides = [read([side]) for side in (base, new)]
-    made = make_gate(*sides, scale=limits, **options)
+    made = make_gate(
+        *sides,
+        margin=margin,
+        model=model,
+        level=level,
+        equivalent=equivalent,
+        sequential=sequential,
+        series=series,
+        scale=limits,
+        lower_is_better=lower_is_better,
+    )
     if summary is not None:
         with (
             writing(summary, "summary"),
             summary.open("a", encoding="utf-8", errors="replace") as file,
         ):
             file.write(made.report.markdown())
-    if as_json:
-        click.echo(made.report.json(), nl=False)
-    else:
-        print_shown(made.report, Console(), Shown(every, only))
+    emit(made.report, None, Shown(every, only), as_json=as_json)
     raise SystemExit(made.code)

@@ -74,7 +74,7 @@ def compare(
 
     Examples:
         >>> import pandas as pd
-        >>> from urs_inspect import compare
+        >>> from urs_inspect.comparison import compare
         >>> samples = list(range(12))
         >>> better = pd.DataFrame({"sample": samples, "model": "a", "value": 1.0})
         >>> worse = pd.DataFrame({"sample": samples, "model": "b", "value": [1.0] * 2 + [0.0] * 10})

@@ -14,12 +14,12 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.comparison._compare import match_answers
 from urs_inspect.comparison._samples import SampleScores, read_sample_scores, refuse_beyond
 from urs_inspect.comparison._scored_runs import JUDGE_ROLE, headers_of_task, judge_of
+from urs_inspect.comparison._trust_statistics import NOBODY, Shown, find_shown
 from urs_inspect.logs._files import read_log
 from urs_inspect.logs._naming import whole_characters
 from urs_inspect.logs._scores import UNJUDGED
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.stats._bootstrap import Floats, Integers
-from urs_inspect.stats._trust import NOBODY, Shown, find_shown
 
 PERSON = "person"
 """Who gave a score, and whose price it is."""

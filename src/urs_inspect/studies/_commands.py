@@ -1,14 +1,25 @@
 """`urs-inspect paper`: the reports of the papers' side studies."""
 
-from typing import Any
+from pathlib import Path
 
 import click
 
-from urs_inspect.cli._reports import report_command
+from urs_inspect.cli._emit import ROUNDS, check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._first_screen import Shown
 
 
-@report_command("studies._addition_report:ADDITION", None)
-def addition(logs: tuple[str, ...], **options: Any) -> Any:
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+@output_options("CSV, Markdown and JSON")
+@click.pass_context
+def addition(
+    context: click.Context,
+    logs: tuple[str, ...],
+    output: Path | None,
+    as_json: bool,
+    every: bool,
+    only: str | None,
+) -> None:
     """Report how long a chain models add up right, from LOGS of urs_addition (files or
     directories).
 
@@ -16,13 +27,26 @@ def addition(logs: tuple[str, ...], **options: Any) -> Any:
     are right, and the accuracy over chains of 2 to 9 numbers. Models that were asked other chains,
     or in another language, have a table of their own.
     """
-    from urs_inspect.studies._addition_report import report_addition
+    from urs_inspect.studies._addition_report import ADDITION, report_addition
 
-    return report_addition(logs, **options)
+    check_output(output, ADDITION)
+    with reading(logs):
+        made = report_addition(logs, command=command_line(context))
+    emit(made, output, Shown(every, only), as_json=as_json)
 
 
-@report_command("studies._assistants_report:ASSISTANTS", 10_000)
-def assistants(logs: tuple[str, ...], **options: Any) -> Any:
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+@output_options("CSV, Markdown and JSON")
+@click.pass_context
+def assistants(
+    context: click.Context,
+    logs: tuple[str, ...],
+    output: Path | None,
+    as_json: bool,
+    every: bool,
+    only: str | None,
+) -> None:
     """Compare models, search engines and translators in LOGS of urs_assistants (files or
     directories).
 
@@ -30,9 +54,12 @@ def assistants(logs: tuple[str, ...], **options: Any) -> Any:
     all have a score for, beside how many each has and the outcomes of its other answers. Scores of
     other judges, prompts, references or data have a table of their own.
     """
-    from urs_inspect.studies._assistants_report import report_assistants
+    from urs_inspect.studies._assistants_report import ASSISTANTS, report_assistants
 
-    return report_assistants(logs, **options)
+    check_output(output, ASSISTANTS)
+    with reading(logs):
+        made = report_assistants(logs, rounds=ROUNDS, command=command_line(context))
+    emit(made, output, Shown(every, only), as_json=as_json)
 
 
 @click.group

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from urs_inspect.stats._trust import NOBODY, Shown, fewest_agreed, find_shown
+from urs_inspect.comparison._trust_statistics import NOBODY, Shown, fewest_agreed, find_shown
 
 TARGET = 0.9
 MISS = 0.1
@@ -199,7 +199,7 @@ def _fewest_once() -> Iterator[None]:
         return known[asked]
 
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("urs_inspect.stats._trust.fewest_agreed", fewest)
+        monkeypatch.setattr("urs_inspect.comparison._trust_statistics.fewest_agreed", fewest)
         yield
 
 
