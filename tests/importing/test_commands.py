@@ -198,6 +198,7 @@ def test_nothing_is_overwritten(run: Run, tmp_path: Path) -> None:
     assert run("import", "answers", file, "-o", tmp_path / "one.json").exit_code == 1
 
 
+@pytest.mark.satellites
 def test_scores_of_judges_are_compared_and_corrected(run: Run, tmp_path: Path) -> None:
     """A judge that gives every answer of `b` a point too much, and people that do not."""
     lines = ["question,model,strict,kind,person"]
