@@ -302,7 +302,7 @@ def robustness(logs: tuple[str, ...], **options: Any) -> Any:
     same. LOGS of urs, whose answers a panel or, by `inspect score`, several judges have judged,
     give self-preference.
     """
-    from urs_inspect.reports.words._crossval import report_crossval
+    from urs_inspect.reports._from_logs import report_crossval
 
     return report_crossval(logs, **options)
 
@@ -354,7 +354,7 @@ def agreement(logs: tuple[str, ...], scale: str | None, **options: Any) -> Any:
     or models that are not in the logs are skipped and counted; a rating outside the scale is an
     error.
     """
-    from urs_inspect.reports.words._agreement import report_agreement
+    from urs_inspect.reports._from_logs import report_agreement
 
     if scale is not None:
         options[_what_has_scale(options)] = parse_scale(scale, "scale")

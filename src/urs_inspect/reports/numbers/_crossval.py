@@ -20,7 +20,7 @@ from inspect_ai.scorer import Score
 from urs_inspect.judging._reply_counts import BY_JUDGE, Counts, summed
 from urs_inspect.logs._files import read_log, short_name
 from urs_inspect.logs._responses import ANSWERS_ONLY
-from urs_inspect.logs._scores import last_score, value_of
+from urs_inspect.logs._scores import SIMULATED, last_score, value_of
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._conditions import (
     Conditions,
@@ -556,3 +556,57 @@ def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
         }
     )
     return judgements.explode(["evaluator", "final"]).astype({"final": np.float64})
+
+
+@dataclass(frozen=True)
+class GridResults:
+    """A grid, and the tables that are computed from it."""
+
+    grid: Grid
+    means: pd.DataFrame
+    orders: pd.DataFrame
+    pairs: pd.DataFrame
+    reversals: Sequence[Mapping[str, Any]]  # of pairs
+    biases: pd.DataFrame
+    outcomes: pd.DataFrame
+    preferences: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Crossval:
+    """What a cross-validation shows."""
+
+    grids: Sequence[GridResults]
+    runs: Sequence[tuple[JudgedRuns, pd.DataFrame]]  # and their self-preference
+    resampling: Resampling
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any model or judge is simulated."""
+        scores = [found.grid.scores for found in self.grids]
+        scores += [runs.scores for runs, _ in self.runs]
+        return any(name.startswith(SIMULATED) for part in scores for name in part.names)
+
+
+def crossval_of(grids: Sequence[Grid], judged: Sequence[JudgedRuns], how: Resampling) -> Crossval:
+    """Compute everything that is shown of grids and of ordinary runs."""
+    scores = [grid.scores_without_copies for grid in grids] + [runs.scores for runs in judged]
+    preferences = with_holm([preference_table(part, how) for part in scores])
+    results = []
+    for grid, of_grid in zip(grids, preferences[: len(grids)], strict=True):
+        means = mean_table(grid, how)
+        orders, pairs = order_tables(grid.scores, how)
+        reference_score = grid.conditions["reference_score"]
+        found = GridResults(
+            grid=grid,
+            means=means,
+            orders=orders,
+            pairs=pairs,
+            reversals=reversals_of(pairs),
+            biases=bias_table(grid.scores_without_copies, reference_score, how),
+            outcomes=outcome_table(grid, means),
+            preferences=of_grid,
+        )
+        results.append(found)
+    runs = list(zip(judged, preferences[len(grids) :], strict=True))
+    return Crossval(results, runs, how)
