@@ -412,9 +412,9 @@ def test_a_setting_without_common_cases_has_no_order() -> None:
     )
     finals: Finals = {**none, **both}
     found = grid(finals)
-    orders, pairs = order_tables(found.scores, HOW)
+    orders, _ = order_tables(found.scores, HOW)
     assert set(orders["evaluator"]) == {"f"}
-    assert tells(stability(found.scores, orders, reversals_of(pairs))[-1], "1 setting without")
+    assert tells(stability(crossval_of([found], [], HOW).grids[0])[-1], "1 setting without")
 
 
 def test_reversals_by_hand() -> None:
@@ -1162,8 +1162,7 @@ def test_nothing_is_made_up_where_nothing_has_a_score() -> None:
     nothing = grid({("e", "s", "e"): [None, None], ("f", "s", "e"): [None, None]})
     assert all(math.isnan(row.mean.value) for row in rows_of(mean_table(nothing, HOW)))
     both = grid({("e", "s", "e"): [None, None], ("e", "s", "g"): [None, None]})
-    orders, pairs = order_tables(both.scores, HOW)
-    assert tells(stability(both.scores, orders, reversals_of(pairs))[0], "In no setting")
+    assert tells(stability(crossval_of([both], [], HOW).grids[0])[0], "In no setting")
     assert "nan" not in report(nothing).markdown()
     assert not report(nothing).figures
 

@@ -23,8 +23,6 @@ from urs_inspect.reports.numbers._crossval import (
     Scores,
     crossval_of,
     grids_of,
-    order_tables,
-    reversals_of,
 )
 from urs_inspect.reports.words._crossval import crossval_report, stability, without_preference
 from urs_inspect.stats import Resampling
@@ -170,8 +168,7 @@ def test_settings_of_either_order_and_without_a_common_case_are_counted() -> Non
             cells[evaluator, source, "p/a"] = ahead
             cells[evaluator, source, "p/b"] = moved(0)
     found = grid(cells)
-    orders, pairs = order_tables(found.scores, HOW)
-    claim, reversal, lacking = stability(found.scores, orders, reversals_of(pairs))
+    claim, reversal, lacking = stability(crossval_of([found], [], HOW).grids[0])
     assert tells(claim, "Not stable: 1 of 1 pair ... 6 settings ... 1 pair")
     assert tells(reversal, "p/a is ahead of p/b in 4 settings (4 sig ... 2 (2 sig")
     assert tells(lacking, "2 settings without")

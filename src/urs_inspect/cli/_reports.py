@@ -232,11 +232,7 @@ def report(
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
-    from urs_inspect.reports._answer_pages import (
-        ANSWERS,
-        remove_answers,
-        report_with_answers,
-    )
+    from urs_inspect.reports._answer_pages import ANSWERS, remove_answers, report_with_answers
     from urs_inspect.reports.layout._tables import check_directory
     from urs_inspect.reports.numbers._answers import read_answers
     from urs_inspect.reports.numbers._costs import load_prices, with_costs

@@ -26,8 +26,7 @@ from urs_inspect.reports.words._agreement import agreement_report
 from urs_inspect.reports.words._crossval import crossval_report, without_preference
 from urs_inspect.reports.words._rankings import people_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
-from urs_inspect.stats import Resampling
-from urs_inspect.stats._bootstrap import LEVEL, ROUNDS, SEED
+from urs_inspect.stats._bootstrap import LEVEL, ROUNDS, SEED, Resampling
 
 _CROSSVAL_ROUNDS = 10_000
 _WAY = (
@@ -91,17 +90,13 @@ def report_agreement(
     blocks, notes = agreement_of(
         answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how
     )
-    files = {
-        "ratings of answers": [human] if human else [],
-        "satisfaction": [satisfaction] if satisfaction else [],
-        "votes": votes,
-    }
-    sources = {kind: list(map(str, names)) for kind, names in files.items() if names}
+    files = {"ratings of answers": human, "satisfaction": satisfaction}
+    sources = {kind: [str(file)] for kind, file in files.items() if file}
     if ranked:
-        votes_of_people = []
+        sources["votes"] = list(votes)
+        notes = [*ranked.skipped, *notes]
         if ranked.people:
-            votes_of_people = people_notes(ranked.people)
-        notes = [*votes_of_people, *ranked.skipped, *notes]
+            notes = [*people_notes(ranked.people), *notes]
     panel = None
     warnings = []
     if ratings:
@@ -161,5 +156,4 @@ def report_crossval(
         skipped.append(_WAY.format(shlex.quote(",".join(names))))
         raise nothing_left(what, names, skipped)
     results = crossval_of(grids_of(read), judged, Resampling(rounds, level, seed))
-    used = [short_name(log.location) for log in headers]
-    return crossval_report(results, used, skipped, command)
+    return crossval_report(results, [short_name(log.location) for log in headers], skipped, command)

@@ -578,35 +578,31 @@ class Crossval:
 
     grids: Sequence[GridResults]
     runs: Sequence[tuple[JudgedRuns, pd.DataFrame]]  # and their self-preference
+    simulated: bool  # whether any model or judge is
     resampling: Resampling
-
-    @property
-    def simulated(self) -> bool:
-        """Whether any model or judge is simulated."""
-        scores = [found.grid.scores for found in self.grids]
-        scores += [runs.scores for runs, _ in self.runs]
-        return any(name.startswith(SIMULATED) for part in scores for name in part.names)
 
 
 def crossval_of(grids: Sequence[Grid], judged: Sequence[JudgedRuns], how: Resampling) -> Crossval:
     """Compute everything that is shown of grids and of ordinary runs."""
     scores = [grid.scores_without_copies for grid in grids] + [runs.scores for runs in judged]
-    preferences = with_holm([preference_table(part, how) for part in scores])
+    simulated = any(name.startswith(SIMULATED) for part in scores for name in part.names)
+    preferences = iter(with_holm([preference_table(part, how) for part in scores]))
     results = []
-    for grid, of_grid in zip(grids, preferences[: len(grids)], strict=True):
+    for grid in grids:
         means = mean_table(grid, how)
         orders, pairs = order_tables(grid.scores, how)
         reference_score = grid.conditions["reference_score"]
-        found = GridResults(
-            grid=grid,
-            means=means,
-            orders=orders,
-            pairs=pairs,
-            reversals=reversals_of(pairs),
-            biases=bias_table(grid.scores_without_copies, reference_score, how),
-            outcomes=outcome_table(grid, means),
-            preferences=of_grid,
+        results.append(
+            GridResults(
+                grid=grid,
+                means=means,
+                orders=orders,
+                pairs=pairs,
+                reversals=reversals_of(pairs),
+                biases=bias_table(grid.scores_without_copies, reference_score, how),
+                outcomes=outcome_table(grid, means),
+                preferences=next(preferences),
+            )
         )
-        results.append(found)
-    runs = list(zip(judged, preferences[len(grids) :], strict=True))
-    return Crossval(results, runs, how)
+    runs = [(of_runs, next(preferences)) for of_runs in judged]
+    return Crossval(results, runs, simulated, how)

@@ -85,21 +85,17 @@ def panel_of(values: pd.DataFrame, labels: Floats | None, prompts: Clusters) -> 
     values = values.drop(columns=constant)
     errors = errors.drop(columns=constant)
     panel = Panel(values, errors, labels, prompts, constant, given)
-    return replace(panel, worth=_worth_of(panel))
-
-
-def _worth_of(panel: Panel) -> PanelWorth | None:
     judges = panel.judges
-    prompts = panel.prompts
     if len(judges) < FEWEST_JUDGES or len(set(prompts)) < 2 * FEWEST_JUDGES:
-        return None
+        return panel
     without = {}
     for name in judges:
         without[name] = panel.error([judge for judge in judges if judge != name])
-    return PanelWorth(
-        effective=effective_judges(panel.errors.to_numpy().T, prompts),
-        best=best_panel(panel.values.to_numpy().T, panel.labels, prompts),
+    worth = PanelWorth(
+        effective=effective_judges(errors.to_numpy().T, prompts),
+        best=best_panel(values.to_numpy().T, labels, prompts),
         together=panel.error(judges),
         alone={name: panel.error([name]) for name in judges},
         without=without,
     )
+    return replace(panel, worth=worth)

@@ -27,10 +27,7 @@ from urs_inspect.reports.words._comparison import (
     unlike_notes,
 )
 from urs_inspect.reports.words._panels import panel_section
-from urs_inspect.stats import (
-    Estimate,
-    Resampling,
-)
+from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import fewest_clusters
 from urs_inspect.stats._correlation import MeanCorrelation
 
@@ -92,7 +89,7 @@ def agreement_report(
         Section("What is compared", (*files, *notes, about), (numbers,), warnings=warnings),
         *parts,
     ]
-    if panel is not None:
+    if panel:
         sections.append(panel_section(panel))
     if skipped:
         sections.append(Section("Skipped", skipped))

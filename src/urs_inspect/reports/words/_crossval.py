@@ -176,17 +176,16 @@ def crossval_report(
 
 def _screen(found: GridResults, grids: int, simulated: bool) -> FirstScreen:
     """The answer on one screen: the order of the models of a grid in each setting."""
-    grid = found.grid
-    short = short_names(grid.scores.names)
+    short = short_names(found.grid.scores.names)
     warnings = []
     if simulated:
         warnings = [SIMULATED_SCREEN]
-    claim, *details = stability(grid.scores, found.orders, found.reversals)
+    claim, *details = stability(found)
     ways = ["A ≥ B: A has the higher mean, but not significantly so; A > B: significantly."]
     if grids > 1:
         more = counted(grids - 1, "more grid")
         ways.append(f"{more}, with other conditions: --all.")
-    basis = [*details, *_about(grid)]
+    basis = [*details, *_about(found.grid)]
     table = _order_table(found.orders, found.pairs, short)
     return FirstScreen(claim, warnings, basis, table, ways=ways)
 
@@ -249,12 +248,12 @@ def runs_notes(runs: JudgedRuns) -> list[str]:
     return [*notes, *_about_clusters(runs.scores)]
 
 
-def _about_copies(copies: Mapping[str, int], scores: Scores) -> list[str]:
+def _about_copies(grid: Grid) -> list[str]:
     """Which answers equal their references, and take no part for that."""
     notes = []
-    for model, cases in copies.items():
+    for model, cases in grid.copies.items():
         notes.append(
-            f"{cases} of {len(scores.values)} answers of {model} are word for word its"
+            f"{cases} of {len(grid.scores.values)} answers of {model} are word for word its"
             " references: these judgements take no part in rating bias and self-preference, because"
             " a text was compared with itself. Take the references from another run than the"
             " answers."
@@ -312,13 +311,11 @@ def _order_section(found: GridResults, short: Mapping[str, str], place: int) -> 
         _csv(found.orders, place, "orders"),
         _csv(found.pairs, place, "differences", "difference"),
     )
-    notes = stability(found.grid.scores, found.orders, found.reversals)
-    return Section("Order of the models", notes, tables, 3)
+    return Section("Order of the models", stability(found), tables, 3)
 
 
 def _bias_section(found: GridResults, short: Mapping[str, str], place: int) -> Section:
     """Rating bias: one row per evaluator, one column per model that is both tested and a source."""
-    grid = found.grid
     biases = found.biases
     note = _EQUATION
     if biases.empty:
@@ -330,18 +327,17 @@ def _bias_section(found: GridResults, short: Mapping[str, str], place: int) -> S
     )
     wide = data.pivot_table("bias", "evaluator", "model", aggfunc="first", sort=False)
     shown = Table(wide.reset_index(), dict.fromkeys(map(str, wide), _DIFFERENCE))
-    notes = (note, *_about_copies(grid.copies, grid.scores))
+    notes = (note, *_about_copies(found.grid))
     return Section("Rating bias", notes, (shown, _csv(biases, place, "rating_bias", "bias")), 3)
 
 
 def _preference_section(found: GridResults, short: Mapping[str, str], place: int) -> Section:
-    preference = found.preferences
     note = _PREFERENCE
     if len(found.grid.scores.evaluators) < 2:
         note = "There is only one evaluator, so there is no other to compare with."
-    elif preference.empty:
+    elif found.preferences.empty:
         note = "No evaluator is among the tested models, so there is none."
-    tables = _preference_tables(preference, f"grid {place}", short)
+    tables = _preference_tables(found.preferences, f"grid {place}", short)
     return Section("Self-preference", (note,), tables, 3)
 
 
@@ -358,10 +354,11 @@ def _unscored_section(outcomes: pd.DataFrame, short: Mapping[str, str]) -> list[
     return [Section("Judgements without a score", (), (table,), 3)]
 
 
-def stability(
-    scores: Scores, orders: pd.DataFrame, reversals: Sequence[Mapping[str, Any]]
-) -> list[str]:
+def stability(results: GridResults) -> list[str]:
     """Whether any two models change places between settings, in words."""
+    scores = results.grid.scores
+    orders = results.orders
+    reversals = results.reversals
     models = len(scores.models)
     if models < 2:
         return ["Only one model was tested, so there is no order."]

@@ -8,10 +8,7 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.reports._texts import Format, number, share
 from urs_inspect.reports.layout._tables import Section, Table
-from urs_inspect.reports.numbers._panels import (
-    MOST_JUDGES,
-    Panel,
-)
+from urs_inspect.reports.numbers._panels import MOST_JUDGES, Panel
 from urs_inspect.stats._agreement import HeldOutPanel
 
 
