@@ -216,7 +216,7 @@ results and constants.
 
 @pytest.mark.parametrize("room", WORDS_CALL)
 def test_words_of_reports_take_results_and_neither_read_nor_compute_them(room: str) -> None:
-    called = set()
+    called = set[str]()
     for file in (SOURCE / "reports" / "words").glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
