@@ -33,6 +33,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from urs_inspect.reports.numbers._panels import panel_of
 from urs_inspect.reports.words._panels import panel_section
 from urs_inspect.stats._agreement import best_panel, effective_judges
 from urs_inspect.stats._bootstrap import Floats
@@ -307,7 +308,10 @@ def real_panels(data: Path) -> Iterator[tuple[str, str]]:
         {name: [float(right(p, feature)) for p in pairs] for name, feature in features.items()}
     )
     prompts = [pair["prompt"] for pair in pairs]
-    yield "MD-Eval, features of the answers", " ".join(panel_section(verdicts, None, prompts).notes)
+    yield (
+        "MD-Eval, features of the answers",
+        " ".join(panel_section(panel_of(verdicts, None, prompts)).notes),
+    )
     rows = json.loads(
         (data / "judge_bench" / "vicuna_predictions" / "SaMer.json").read_text(encoding="utf-8")
     )
@@ -327,7 +331,11 @@ def real_panels(data: Path) -> Iterator[tuple[str, str]]:
     ).reshape(-1, 4)
     questions = np.tile(np.arange(tables.shape[1]), len(tables))
     section = panel_section(
-        pd.DataFrame(rated[:, 1:], columns=["SaMer", "length", "GPT-4o"]), rated[:, 0], questions
+        panel_of(
+            pd.DataFrame(rated[:, 1:], columns=["SaMer", "length", "GPT-4o"]),
+            rated[:, 0],
+            questions,
+        )
     )
     yield "Vicuna, SaMer, length and GPT-4o", " ".join(section.notes)
 

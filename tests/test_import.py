@@ -2,6 +2,8 @@
 door.
 """
 
+import ast
+import inspect
 import json
 import subprocess
 import sys
@@ -196,6 +198,37 @@ def test_the_sample_can_be_judged_and_rated_without_the_harness() -> None:
         offline=True,
     )
     assert loaded.isdisjoint(HEAVY)
+
+
+WORDS_CALL = {
+    "logs": {"short_names"},
+    "stats": {"fewest_clusters"},
+    "reports.numbers": {
+        *("column_key", "in_order"),  # names and order of columns
+        *("judge_scores", "means_frame"),  # what is known, as a data frame
+        *("cost_of_1000", "total_cost"),
+    },
+}
+"""What `reports.words` may call of the rooms that read and compute; else it takes their types,
+results and constants.
+"""
+
+
+@pytest.mark.parametrize("room", WORDS_CALL)
+def test_words_of_reports_take_results_and_neither_read_nor_compute_them(room: str) -> None:
+    called = set[str]()
+    for file in (SOURCE / "reports" / "words").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                assert not any(name.name.startswith("urs_inspect") for name in node.names), file
+            elif isinstance(node, ast.ImportFrom):
+                assert node.module is not None
+                if not f"{node.module}.".startswith(f"urs_inspect.{room}."):
+                    continue
+                module = import_module(node.module)
+                values = {name.name: getattr(module, name.name) for name in node.names}
+                called.update(name for name in values if inspect.isroutine(values[name]))
+    assert called == WORDS_CALL[room]
 
 
 def test_tasks_are_loaded_when_they_are_first_used() -> None:

@@ -8,11 +8,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from urs_inspect.reports._from_logs import report_agreement, report_crossval
     from urs_inspect.reports.layout._tables import Report
     from urs_inspect.reports.numbers._answers import read_answers
     from urs_inspect.reports.numbers._leaderboard import make_leaderboard
-    from urs_inspect.reports.words._agreement import report_agreement
-    from urs_inspect.reports.words._crossval import report_crossval
     from urs_inspect.reports.words._leaderboard import report_leaderboard
     from urs_inspect.rubrics import load_rubric
     from urs_inspect.scorers import intent_judge
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
 
 __version__ = version("urs-inspect")
 _ELSEWHERE = {
-    "report_agreement": "urs_inspect.reports.words._agreement",
+    "report_agreement": "urs_inspect.reports._from_logs",
     "read_answers": "urs_inspect.reports.numbers._answers",
-    "report_crossval": "urs_inspect.reports.words._crossval",
+    "report_crossval": "urs_inspect.reports._from_logs",
     "make_leaderboard": "urs_inspect.reports.numbers._leaderboard",
     "report_leaderboard": "urs_inspect.reports.words._leaderboard",
     "Report": "urs_inspect.reports.layout._tables",

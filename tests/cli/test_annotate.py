@@ -28,8 +28,8 @@ from urs_inspect.annotation._ratings import inclusion_weights
 from urs_inspect.annotation._votes import Vote
 from urs_inspect.cli._annotate import _print_attached
 from urs_inspect.discrepancy._ballots import Ballot
+from urs_inspect.reports._from_logs import report_agreement
 from urs_inspect.reports.numbers._human_data import answers_to_rate, read_human_ratings
-from urs_inspect.reports.words._agreement import report_agreement
 from urs_inspect.rubrics import load_rubric
 
 

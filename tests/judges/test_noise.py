@@ -17,6 +17,7 @@ from urs_inspect.judges._judges import read_judges, read_ratings
 from urs_inspect.judges._report import judges_report
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._leaderboard import Ranking
+from urs_inspect.reports.numbers._panels import panel_of
 from urs_inspect.reports.words._leaderboard import noise_section
 from urs_inspect.reports.words._panels import panel_section
 
@@ -149,7 +150,7 @@ def test_a_panel_is_reported_with_its_best_part() -> None:
         {name: generator.random(200) < chance for name, chance in chances.items()}
     ).astype(float)
     prompts = [f"p{number // 2}" for number in range(200)]
-    section = panel_section(right, None, prompts)
+    section = panel_section(panel_of(right, None, prompts))
     text = "\n".join(section.notes)
     assert "Left out" in text
     assert "4 judges are worth" in text
@@ -160,7 +161,7 @@ def test_a_panel_is_reported_with_its_best_part() -> None:
         0.2 * labels[:, None] + generator.normal(size=(200, 3))
     )  # a narrow scale is no shared error
     ratings.loc[0, 0] = math.nan
-    text = "\n".join(panel_section(ratings, labels, prompts).notes)
+    text = "\n".join(panel_section(panel_of(ratings, labels, prompts)).notes)
     assert "199 items" in text
     assert "Pearson's r" in text
     assert "worth 2." in text or "worth 3.0" in text
@@ -172,7 +173,7 @@ def test_judges_that_never_differ_are_named() -> None:
     right.insert(0, "a", (generator.random(200) < 0.95).astype(float))
     right["twin"] = right["a"]
     prompts = [f"p{number}" for number in range(200)]
-    notes = panel_section(right, None, prompts).notes
+    notes = panel_section(panel_of(right, None, prompts)).notes
     assert any(
         "never differ" in note and "a and twin" in note
         for note in notes
@@ -183,7 +184,7 @@ def test_judges_that_never_differ_are_named() -> None:
     )
     assert not any(
         "never differ" in note
-        for note in panel_section(right.drop(columns="twin"), None, prompts).notes
+        for note in panel_section(panel_of(right.drop(columns="twin"), None, prompts)).notes
     )
     assert " points on average" in notes[-1]
 
@@ -205,7 +206,7 @@ def test_a_judge_of_noise_makes_a_panel_worth_more_and_is_seen_to_make_it_worse(
         )
     worth, error = [], []
     for given in (sure, with_noise):
-        section = panel_section(given, None if verdicts else labels, list(range(400)))
+        section = panel_section(panel_of(given, None if verdicts else labels, list(range(400))))
         text = " ".join(section.notes)
         [number] = re.findall(r"judges are worth ([\d.]+)", text)
         [off] = re.findall(r"of all judges is ([\d.]+)", text)
@@ -220,10 +221,15 @@ def test_a_judge_of_noise_makes_a_panel_worth_more_and_is_seen_to_make_it_worse(
 
 
 def test_too_few_judges_or_prompts_are_said() -> None:
-    assert "3 prompts" in panel_section(pd.DataFrame(np.eye(3)), None, ["x", "y", "z"]).notes[-1]
+    assert (
+        "3 prompts"
+        in panel_section(panel_of(pd.DataFrame(np.eye(3)), None, ["x", "y", "z"])).notes[-1]
+    )
     assert (
         "0 prompts"
-        in panel_section(pd.DataFrame({name: [math.nan] for name in "abc"}), None, ["x"]).notes[-1]
+        in panel_section(
+            panel_of(pd.DataFrame({name: [math.nan] for name in "abc"}), None, ["x"])
+        ).notes[-1]
     )
 
 

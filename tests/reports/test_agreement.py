@@ -23,6 +23,7 @@ from urs_inspect._util import InputError
 from urs_inspect.annotation._agreement import agreement
 from urs_inspect.annotation._votes import Vote
 from urs_inspect.logs._battles import HumanBattles
+from urs_inspect.reports._from_logs import report_agreement
 from urs_inspect.reports.layout._tables import Report, Section
 from urs_inspect.reports.numbers._agreement import (
     AgreementBlock,
@@ -37,6 +38,7 @@ from urs_inspect.reports.numbers._agreement import (
     match_ratings,
     model_level,
     model_names,
+    panel_of_blocks,
     unused,
 )
 from urs_inspect.reports.numbers._answers import Answers
@@ -53,11 +55,9 @@ from urs_inspect.reports.words._agreement import (
     _PUBLISHED_INTENTS,
     _PUBLISHED_MODELS,
     _about_correlation,
-    _panel_of_blocks,
     agreement_report,
     case_notes,
     mean_notes,
-    report_agreement,
     why_no_interval,
     why_no_level,
 )
@@ -893,17 +893,18 @@ def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
         for judge, given in errors.items()
     ]
     human = ratings(*[(name, "m", value) for name, value in people.items()], scale=(1.0, 10.0))
-    [section] = _panel_of_blocks(answers(*finals).table, human)
-    correlations = section.tables[0].data.iloc[:, 1].tolist()
-    assert section.tables[0].data["judge"].tolist() == ["1. p/a", "2. p/b", "3. p/c"]
+    panel = panel_of_blocks(answers(*finals).table, human)
+    assert panel is not None and panel.worth is not None
+    assert panel.judges == ["1. p/a", "2. p/b", "3. p/c"]
+    correlations = panel.worth.effective.correlations.tolist()
     assert correlations[0] == pytest.approx(correlations[1]) and correlations[0] > 0.4 > abs(
         correlations[2]
     )
-    assert _panel_of_blocks(answers(*finals[:2]).table, human) == []
+    assert panel_of_blocks(answers(*finals[:2]).table, human) is None
     unrated = rows("m", {"b1": 5.0, "b2": 6.0}, judge="p/d")
-    [same] = _panel_of_blocks(answers(*finals, unrated).table, human)
-    assert same.tables[0].data.equals(section.tables[0].data)
-    assert _panel_of_blocks(answers(*finals[:2], unrated).table, human) == []
+    same = panel_of_blocks(answers(*finals, unrated).table, human)
+    assert same is not None and same.values.equals(panel.values)
+    assert panel_of_blocks(answers(*finals[:2], unrated).table, human) is None
 
 
 def test_ratings_of_nothing_in_the_logs_are_refused() -> None:
@@ -929,7 +930,7 @@ def test_what_is_skipped_of_votes_is_said_in_the_report(
     lines = [{"model_a": a, "model_b": b, "winner": "model_a"} for a, b, _ in FOUGHT]
     votes = read_vote_ranking([str(write_rows(tmp_path / "votes.jsonl", *lines))], MODELS_HOW)
     scores = answers(*([row(name, "q1", 5.0)] for name in ("x", "y", "z")))
-    room = "urs_inspect.reports.words._agreement"
+    room = "urs_inspect.reports._from_logs"
     monkeypatch.setattr(f"{room}.read_answers", lambda logs: scores)
     monkeypatch.setattr(
         f"{room}.read_vote_ranking", lambda paths, how: replace(votes, skipped=("torn.jsonl",))

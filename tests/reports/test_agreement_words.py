@@ -176,7 +176,7 @@ def reports() -> dict[str, Report]:
             sources,
             ["a.eval was left out."],
             "urs-inspect agreement logs",
-            (),
+            None,
             notes[:1],
         ),
         "only_votes": agreement_report(

@@ -13,11 +13,11 @@ import pytest
 from tests.reports.golden_files import check_golden
 from tests.reports.scenarios import SCENARIOS, board, model
 from tests.telling import tells
+from urs_inspect.reports import _answer_pages as pages
+from urs_inspect.reports._answer_pages import ANSWERS, page_of, report_with_answers
 from urs_inspect.reports.layout._tables import Table
 from urs_inspect.reports.numbers._answers import Run
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
-from urs_inspect.reports.words import _answer_pages as pages
-from urs_inspect.reports.words._answer_pages import ANSWERS, page_of, report_with_answers
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 
 READ_TEXTS = pages._texts_of

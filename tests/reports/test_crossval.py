@@ -28,6 +28,7 @@ from urs_inspect import urs
 from urs_inspect._util import InputError
 from urs_inspect.datasets._references import Reference, gather, question_sha256, reference_lines
 from urs_inspect.logs._files import read_log
+from urs_inspect.reports._from_logs import report_crossval
 from urs_inspect.reports.layout._tables import Report
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._conditions import Conditions, Difference
@@ -38,6 +39,7 @@ from urs_inspect.reports.numbers._crossval import (
     JudgedRuns,
     _judged,
     bias_table,
+    crossval_of,
     grids_of,
     mean_table,
     order_tables,
@@ -53,7 +55,6 @@ from urs_inspect.reports.words._crossval import (
     _differences,
     crossval_report,
     grid_notes,
-    report_crossval,
     runs_notes,
     stability,
     without_preference,
@@ -411,9 +412,9 @@ def test_a_setting_without_common_cases_has_no_order() -> None:
     )
     finals: Finals = {**none, **both}
     found = grid(finals)
-    orders, pairs = order_tables(found.scores, HOW)
+    orders, _ = order_tables(found.scores, HOW)
     assert set(orders["evaluator"]) == {"f"}
-    assert tells(stability(found.scores, orders, pairs)[-1], "1 setting without")
+    assert tells(stability(crossval_of([found], [], HOW).grids[0])[-1], "1 setting without")
 
 
 def test_reversals_by_hand() -> None:
@@ -1029,9 +1030,9 @@ def unstable() -> Grid:
 
 def report(*grids: Grid) -> Report:
     chosen = grids or (example(),)
-    return crossval_report(
-        chosen, [], HOW, ["one.eval"], ["two.eval was left out."], "urs-inspect robustness logs"
-    )
+    results = crossval_of(chosen, [], HOW)
+    left_out = ["two.eval was left out."]
+    return crossval_report(results, ["one.eval"], left_out, "urs-inspect robustness logs")
 
 
 def test_the_report_to_read() -> None:
@@ -1042,9 +1043,8 @@ def test_the_report_to_read() -> None:
         conditions, frozenset(["a.eval"]), grid(scores).scores, {"m/a": ["old.eval"]}, {}
     )
     second = replace(unstable(), differs=[Difference("dataset_sha256", "x", "y")])
-    made = crossval_report(
-        [example(), second], [runs], HOW, ["one.eval"], ["two.eval was left out."]
-    )
+    results = crossval_of([example(), second], [runs], HOW)
+    made = crossval_report(results, ["one.eval"], ["two.eval was left out."])
     check_golden("crossval", made.markdown())
 
 
@@ -1163,7 +1163,7 @@ def test_nothing_is_made_up_where_nothing_has_a_score() -> None:
     nothing = grid({("e", "s", "e"): [None, None], ("f", "s", "e"): [None, None]})
     assert all(math.isnan(row.mean.value) for row in rows_of(mean_table(nothing, HOW)))
     both = grid({("e", "s", "e"): [None, None], ("e", "s", "g"): [None, None]})
-    assert tells(stability(both.scores, *order_tables(both.scores, HOW))[0], "In no setting")
+    assert tells(stability(crossval_of([both], [], HOW).grids[0])[0], "In no setting")
     assert "nan" not in report(nothing).markdown()
     assert not report(nothing).figures
 

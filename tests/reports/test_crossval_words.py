@@ -21,8 +21,8 @@ from urs_inspect.reports.numbers._crossval import (
     Grid,
     JudgedRuns,
     Scores,
+    crossval_of,
     grids_of,
-    order_tables,
 )
 from urs_inspect.reports.words._crossval import crossval_report, stability, without_preference
 from urs_inspect.stats import Resampling
@@ -147,7 +147,7 @@ def parts_of(report: Report) -> Iterator[str]:
 
 
 def text_of_grids(found: list[Grid]) -> str:
-    return text_of(crossval_report(found, [], HOW, ["one.eval"]))
+    return text_of(crossval_report(crossval_of(found, [], HOW), ["one.eval"]))
 
 
 def test_reports_of_grids() -> None:
@@ -168,7 +168,7 @@ def test_settings_of_either_order_and_without_a_common_case_are_counted() -> Non
             cells[evaluator, source, "p/a"] = ahead
             cells[evaluator, source, "p/b"] = moved(0)
     found = grid(cells)
-    claim, reversal, lacking = stability(found.scores, *order_tables(found.scores, HOW))
+    claim, reversal, lacking = stability(crossval_of([found], [], HOW).grids[0])
     assert tells(claim, "Not stable: 1 of 1 pair ... 6 settings ... 1 pair")
     assert tells(reversal, "p/a is ahead of p/b in 4 settings (4 sig ... 2 (2 sig")
     assert tells(lacking, "2 settings without")
@@ -183,9 +183,11 @@ def test_reports_of_ordinary_runs() -> None:
         scores=replace(runs().scores, clusters=np.arange(12) // 2),
     )
     reports = {
-        "runs": crossval_report([], [runs()], HOW, ["one.eval"], ["x.eval was left out."], "cmd"),
-        "runs_with_notes": crossval_report([], [noted], HOW),
-        "runs_beside_a_grid": crossval_report([stable()], [runs(), noted], HOW),
+        "runs": crossval_report(
+            crossval_of([], [runs()], HOW), ["one.eval"], ["x.eval was left out."], "cmd"
+        ),
+        "runs_with_notes": crossval_report(crossval_of([], [noted], HOW)),
+        "runs_beside_a_grid": crossval_report(crossval_of([stable()], [runs(), noted], HOW)),
     }
     for name, report in reports.items():
         shown = difference(usual, text_of(report))
@@ -198,7 +200,7 @@ def test_simulated_models_and_judges_are_labelled_in_ordinary_runs(name: str) ->
     changed: dict[str, Any] = {name: (*getattr(scores, name)[:-1], "urs_simulation/z")}
     simulated = replace(scores, **changed)
     for of_runs, is_labelled in ((scores, False), (simulated, True)):
-        report = crossval_report([], [runs(scores=of_runs)], HOW)
+        report = crossval_report(crossval_of([], [runs(scores=of_runs)], HOW))
         warned = " ".join(warning for part in report.sections for warning in part.warnings)
         assert ("simulated" in warned.lower()) is is_labelled
 

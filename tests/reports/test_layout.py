@@ -49,6 +49,7 @@ from urs_inspect.reports.layout._tables import (
     simulation_section,
     write_directory,
 )
+from urs_inspect.reports.numbers._panels import panel_of
 from urs_inspect.reports.words._panels import panel_section
 
 NAN = math.nan
@@ -444,11 +445,11 @@ def test_what_is_said_of_a_panel() -> None:
     )
     many = pd.concat([values[list("abcd")].add_suffix(str(place)) for place in range(4)], axis=1)
     sections = [
-        panel_section(values, None, prompts),
-        panel_section(ratings, labels, prompts),
-        panel_section(values[list("ab")], None, prompts),
-        panel_section(values[:5], None, prompts[:5]),
-        panel_section(many, None, prompts),
+        panel_section(panel_of(values, None, prompts)),
+        panel_section(panel_of(ratings, labels, prompts)),
+        panel_section(panel_of(values[list("ab")], None, prompts)),
+        panel_section(panel_of(values[:5], None, prompts[:5])),
+        panel_section(panel_of(many, None, prompts)),
     ]
     shown = Report(KIND, "Panels", sections).markdown()
     check_golden("panels_in_words", shown)

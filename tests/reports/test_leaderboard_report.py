@@ -25,7 +25,6 @@ from urs_inspect.reports.numbers._leaderboard import Leaderboard, means_frame
 from urs_inspect.reports.words._comparison import (
     best_sentence,
     differences_table,
-    questions_to_tell,
 )
 from urs_inspect.reports.words._first_screen import leaderboard_screen
 from urs_inspect.reports.words._leaderboard import report_leaderboard
@@ -165,7 +164,7 @@ def test_how_many_questions_it_takes_is_as_rough_as_what_is_known_of_their_sprea
 
     def needed(questions: int) -> int | None:
         finals = {name: draws[place, :questions] for place, name in enumerate("ab")}
-        return questions_to_tell(ranking_of(answers_of(finals)).compared, "all")
+        return ranking_of(answers_of(finals)).compared.questions_to_tell("all")
 
     assert needed(5) is None
     rough = needed(12)

@@ -95,16 +95,12 @@ def report(  # noqa: PLR0913 - one argument an option
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
+    from urs_inspect.reports._answer_pages import ANSWERS, remove_answers, report_with_answers
     from urs_inspect.reports.numbers._answers import read_answers
     from urs_inspect.reports.numbers._costs import load_prices, with_costs
     from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
     from urs_inspect.reports.numbers._leaderboard import make_leaderboard
     from urs_inspect.reports.numbers._traffic import read_traffic
-    from urs_inspect.reports.words._answer_pages import (
-        ANSWERS,
-        remove_answers,
-        report_with_answers,
-    )
     from urs_inspect.reports.words._leaderboard import LEADERBOARD, report_leaderboard
     from urs_inspect.rubrics import load_rubric
 
@@ -196,7 +192,8 @@ def robustness(
     same. LOGS of urs, whose answers a panel or, by `inspect score`, several judges have judged,
     give self-preference.
     """
-    from urs_inspect.reports.words._crossval import CROSSVAL, report_crossval
+    from urs_inspect.reports._from_logs import report_crossval
+    from urs_inspect.reports.words._crossval import CROSSVAL
 
     check_output(output, CROSSVAL)
     with reading(logs):
@@ -265,7 +262,8 @@ def agreement(  # noqa: PLR0913 - one argument an option
     or models that are not in the logs are skipped and counted; a rating outside the scale is an
     error.
     """
-    from urs_inspect.reports.words._agreement import AGREEMENT, report_agreement
+    from urs_inspect.reports._from_logs import report_agreement
+    from urs_inspect.reports.words._agreement import AGREEMENT
 
     check_output(output, AGREEMENT)
     with reading(logs):

@@ -40,7 +40,7 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
-from urs_inspect.reports.numbers._panels import FEWEST_JUDGES
+from urs_inspect.reports.numbers._panels import FEWEST_JUDGES, panel_of
 from urs_inspect.reports.numbers._twins import Twins
 from urs_inspect.reports.words._panels import panel_section
 from urs_inspect.scorers._pair_metrics import accuracies_by, items_of, judged_items
@@ -555,7 +555,7 @@ def _pair_panel(dataset: DatasetJudges[JudgeResult]) -> list[Section]:
             right[judge.name] = correctness(verdicts.labels, verdicts.final)
             clusters.append(verdicts.clusters)
     if clusters:
-        return [panel_section(pd.DataFrame(right), None, clusters[0])]
+        return [panel_section(panel_of(pd.DataFrame(right), None, clusters[0]))]
     return []
 
 
@@ -569,7 +569,8 @@ def _rating_panel(dataset: DatasetJudges[RatingJudge]) -> list[Section]:
         ratings[judge.name] = [judge.items[key].rescaled for key in keys]
     items = [dataset.judges[0].items[key] for key in keys]
     labels = np.array([item.label for item in items])
-    return [panel_section(pd.DataFrame(ratings), labels, [item.cluster for item in items])]
+    prompts = [item.cluster for item in items]
+    return [panel_section(panel_of(pd.DataFrame(ratings), labels, prompts))]
 
 
 def _judged_by_all(judges: Sequence[JudgeResult] | Sequence[RatingJudge]) -> list[Key]:

@@ -28,6 +28,7 @@ from urs_inspect.reports.numbers._human_data import (
     Votes,
     on_scale_of_judge,
 )
+from urs_inspect.reports.numbers._panels import FEWEST_JUDGES, Panel, panel_of
 from urs_inspect.reports.numbers._scores import ScoreTable, clusters_of, score_table
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import (
@@ -640,3 +641,25 @@ def agreement_of(
         )
         compared.append(of_block)
     return compared, notes
+
+
+def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> Panel | None:
+    """The judges of several blocks on rated answers that all scored; None if they are too few."""
+    blocks = blocks_of(answers)
+    scores = {}
+    people = []
+    matched = match_blocks(answers, blocks, human)
+    for place, (block, rated) in enumerate(zip(blocks, matched, strict=True), start=1):
+        if rated.answers.empty:
+            continue
+        rows = rated.answers.set_index(["model", "question", "epoch"])
+        scores[f"{place}. {', '.join(block.conditions.judges)}"] = rows["score"]
+        people.append(pd.Series(mean_ratings(rows["ratings"]), rows.index))
+    if len(scores) < FEWEST_JUDGES:
+        return None
+    values = pd.concat(scores, axis=1)
+    ratings = pd.concat(people)
+    labels = np.asarray(ratings[~ratings.index.duplicated()].reindex(values.index), np.float64)
+    questions = values.index.get_level_values("question")
+    clusters = clusters_of(answers)[questions].map(str)
+    return panel_of(values, labels, list(clusters))

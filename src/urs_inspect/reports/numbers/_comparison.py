@@ -31,6 +31,12 @@ _FEWEST_TWO_VALUED = 50
 """Questions below which the power of McNemar's test depends more on how many scores differ than on
 the error.
 """
+EXAMPLE = 0.3
+"""Difference of means for which reports say how many questions show it."""
+_FEWEST_FOR_SPREAD = 6
+"""Questions from which on their spread tells how many it takes."""
+_FEW = 30
+"""Questions below which a number that rests on their spread has one significant digit, not two."""
 Verdict = Literal[
     "significant",
     "not distinguishable",
@@ -85,6 +91,11 @@ class BestOfColumn:
     unclear: tuple[Comparison, ...]  # the others
     testable: bool  # whether a difference can be significant over the questions of the column
     marked: frozenset[str]  # the best and those not significantly worse; empty if not testable
+
+    @property
+    def largest_p(self) -> float:
+        """Largest of the p-values, those with missing scores at their worst among them."""
+        return float(np.fmax.reduce([(pair.p_holm, pair.p_worst) for pair in self.pairs], None))
 
 
 @dataclass(frozen=True)
@@ -225,6 +236,24 @@ class ComparedModels:
             tests=self._tests_in(key),
             level=found.level,
         )
+
+    def questions_to_tell(self, key: str) -> int | None:
+        """Questions of a column for which a difference of `EXAMPLE` between its best model and the
+        first of those not told apart from it would be significant, if that is known; rounded to
+        what the spread of its questions can tell.
+        """
+        best = self.best_in.get(key)
+        if best is None or not best.unclear:
+            return None
+        pair = best.unclear[0]
+        there = pair.difference.n
+        needed = self.needed(pair, EXAMPLE, key)
+        if needed is None or there < _FEWEST_FOR_SPREAD:
+            return None
+        digits = 2
+        if there < _FEW:
+            digits = 1
+        return round(needed, digits - len(str(needed)))
 
     def _tests_in(self, key: str) -> int:
         """Over how many tests p-values are corrected.

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from inspect_ai.model import ModelCost, get_model_info
 
 from urs_inspect._util import InputError, choices, read_yaml_file
@@ -90,3 +92,13 @@ def with_costs(answers: Answers, prices: Prices) -> Answers:
             of_a_million = sent * price.input + received * price.output
             table.loc[rows.index, cost] = of_a_million / MILLION
     return replace(answers, table=table)
+
+
+def cost_of_1000(models: pd.DataFrame) -> "pd.Series[float]":
+    """What 1,000 answers of each model cost, US dollars."""
+    return (1000 * models["cost"] / models["answers"]).astype(float)
+
+
+def total_cost(models: pd.DataFrame) -> float:
+    """What models and judges cost together as far as it is known, US dollars."""
+    return float(np.nansum(models[["cost", "judge_cost"]]))

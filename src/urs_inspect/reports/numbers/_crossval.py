@@ -21,7 +21,7 @@ from urs_inspect.judging._reply_counts import BY_JUDGE, Counts, summed
 from urs_inspect.judging._scores import last_score
 from urs_inspect.logs._files import read_log, short_name
 from urs_inspect.logs._responses import ANSWERS_ONLY
-from urs_inspect.logs._scores import value_of
+from urs_inspect.logs._scores import SIMULATED, value_of
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._conditions import (
     Conditions,
@@ -557,3 +557,53 @@ def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
         }
     )
     return judgements.explode(["evaluator", "final"]).astype({"final": np.float64})
+
+
+@dataclass(frozen=True)
+class GridResults:
+    """A grid, and the tables that are computed from it."""
+
+    grid: Grid
+    means: pd.DataFrame
+    orders: pd.DataFrame
+    pairs: pd.DataFrame
+    reversals: Sequence[Mapping[str, Any]]  # of pairs
+    biases: pd.DataFrame
+    outcomes: pd.DataFrame
+    preferences: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Crossval:
+    """What a cross-validation shows."""
+
+    grids: Sequence[GridResults]
+    runs: Sequence[tuple[JudgedRuns, pd.DataFrame]]  # and their self-preference
+    simulated: bool  # whether any model or judge is
+    resampling: Resampling
+
+
+def crossval_of(grids: Sequence[Grid], judged: Sequence[JudgedRuns], how: Resampling) -> Crossval:
+    """Compute everything that is shown of grids and of ordinary runs."""
+    scores = [grid.scores_without_copies for grid in grids] + [runs.scores for runs in judged]
+    simulated = any(name.startswith(SIMULATED) for part in scores for name in part.names)
+    preferences = iter(with_holm([preference_table(part, how) for part in scores]))
+    results = []
+    for grid in grids:
+        means = mean_table(grid, how)
+        orders, pairs = order_tables(grid.scores, how)
+        reference_score = grid.conditions["reference_score"]
+        results.append(
+            GridResults(
+                grid=grid,
+                means=means,
+                orders=orders,
+                pairs=pairs,
+                reversals=reversals_of(pairs),
+                biases=bias_table(grid.scores_without_copies, reference_score, how),
+                outcomes=outcome_table(grid, means),
+                preferences=next(preferences),
+            )
+        )
+    runs = [(of_runs, next(preferences)) for of_runs in judged]
+    return Crossval(results, runs, simulated, how)

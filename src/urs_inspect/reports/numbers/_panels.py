@@ -1,18 +1,35 @@
 """What a panel of judges is worth: their errors alone, together, and without each."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from urs_inspect.stats._agreement import panel_error
+from urs_inspect.stats._agreement import (
+    EffectiveJudges,
+    HeldOutPanel,
+    best_panel,
+    effective_judges,
+    panel_error,
+)
 from urs_inspect.stats._bootstrap import Clusters, Floats
 
 FEWEST_JUDGES = 3
 """Fewest judges of the same items for which a panel is reported."""
 MOST_JUDGES = 12
+
+
+@dataclass(frozen=True)
+class PanelWorth:
+    """How many independent judges a panel is worth, its errors, and its best small part."""
+
+    effective: EffectiveJudges
+    best: HeldOutPanel
+    together: float  # error of the panel of all judges
+    alone: Mapping[str, float]  # judge -> its own error
+    without: Mapping[str, float]  # judge -> error of the panel of all others
 
 
 @dataclass(frozen=True)
@@ -24,6 +41,8 @@ class Panel:
     labels: Floats | None
     prompts: Clusters
     constant: Sequence[str]  # judges whose errors do not vary
+    given: int  # number of judges, of which the first `MOST_JUDGES` count
+    worth: PanelWorth | None = None  # None with too few judges or prompts
 
     @property
     def judges(self) -> list[str]:
@@ -43,6 +62,13 @@ class Panel:
 
 
 def panel_of(values: pd.DataFrame, labels: Floats | None, prompts: Clusters) -> Panel:
+    """What a panel of judges is worth.
+
+    `values` has one column per judge, the best first, and one row per item: 1 for a right and 0 for
+    a wrong verdict, where `labels` is None, or a rating on the scale of the labels. Items with a
+    NaN count for none; `prompts` are the prompt of each item.
+    """
+    given = values.shape[1]
     known = values.notna().all(axis=1).to_numpy()
     values = values[known].iloc[:, :MOST_JUDGES]
     values = values.rename(columns=str)
@@ -58,4 +84,18 @@ def panel_of(values: pd.DataFrame, labels: Floats | None, prompts: Clusters) -> 
     constant = [str(name) for name in values if len(errors) and np.allclose(errors[name], 0)]
     values = values.drop(columns=constant)
     errors = errors.drop(columns=constant)
-    return Panel(values, errors, labels, prompts, constant)
+    panel = Panel(values, errors, labels, prompts, constant, given)
+    judges = panel.judges
+    if len(judges) < FEWEST_JUDGES or len(set(prompts)) < 2 * FEWEST_JUDGES:
+        return panel
+    without = {}
+    for name in judges:
+        without[name] = panel.error([judge for judge in judges if judge != name])
+    worth = PanelWorth(
+        effective=effective_judges(errors.to_numpy().T, prompts),
+        best=best_panel(values.to_numpy().T, labels, prompts),
+        together=panel.error(judges),
+        alone={name: panel.error([name]) for name in judges},
+        without=without,
+    )
+    return replace(panel, worth=worth)

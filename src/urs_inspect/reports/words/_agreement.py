@@ -1,15 +1,13 @@
 """The report of how far a judge and people agree (URS paper, section 4.5)."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from urs_inspect._util import InputError, choices, counted
+from urs_inspect._util import choices, counted
 from urs_inspect.logs._naming import short_names
 from urs_inspect.reports._texts import DASH, UNKNOWN, Format, number, rating_text
 from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
@@ -20,21 +18,8 @@ from urs_inspect.reports.numbers._agreement import (
     MeanLevel,
     ModelLevel,
     NoLevel,
-    agreement_of,
-    match_blocks,
-    mean_ratings,
 )
-from urs_inspect.reports.numbers._answers import read_answers
-from urs_inspect.reports.numbers._conditions import blocks_of
-from urs_inspect.reports.numbers._human_data import (
-    HumanRatings,
-    Scale,
-    read_human_ratings,
-    read_satisfaction,
-    read_vote_ranking,
-)
-from urs_inspect.reports.numbers._panels import FEWEST_JUDGES
-from urs_inspect.reports.numbers._scores import clusters_of
+from urs_inspect.reports.numbers._panels import Panel
 from urs_inspect.reports.words._comparison import (
     cluster_note,
     epoch_notes,
@@ -42,18 +27,8 @@ from urs_inspect.reports.words._comparison import (
     unlike_notes,
 )
 from urs_inspect.reports.words._panels import panel_section
-from urs_inspect.reports.words._rankings import people_notes
-from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
-from urs_inspect.stats import (
-    Estimate,
-    Resampling,
-)
-from urs_inspect.stats._bootstrap import (
-    LEVEL,
-    ROUNDS,
-    SEED,
-    fewest_clusters,
-)
+from urs_inspect.stats import Estimate, Resampling
+from urs_inspect.stats._bootstrap import fewest_clusters
 from urs_inspect.stats._correlation import MeanCorrelation
 
 AGREEMENT = ReportKind("urs-inspect agreement", 3, "urs-inspect agreement", "agreement")
@@ -74,82 +49,6 @@ _PUBLISHED_MODELS = (
 )
 
 
-def report_agreement(  # noqa: PLR0913 - all but the logs have defaults
-    logs: Iterable[str],
-    *,
-    human: Path | None = None,
-    human_scale: Scale = (LOWEST, HIGHEST),
-    satisfaction: Path | None = None,
-    satisfaction_scale: Scale = (1, 5),
-    votes: Sequence[str] = (),
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
-    command: str = "",
-) -> Report:
-    """Report how far a judge and people agree.
-
-    At least one of `human`, `satisfaction` and `votes` must be given.
-
-    Args:
-        logs: Log files and directories of logs of `urs`.
-        human: File or directory of ratings of single answers, as for `read_human_ratings`.
-        human_scale: Its lowest and highest rating.
-        satisfaction: File of satisfaction by intent, as for `read_satisfaction`.
-        satisfaction_scale: Its lowest and highest value.
-        votes: Files, logs and directories of votes between models, as for `read_vote_ranking`.
-        rounds: Rounds of the bootstrap.
-        level: Confidence level of all intervals, between 0 and 1.
-        seed: Seed of the bootstrap.
-        command: The command that makes the report.
-
-    Returns:
-        The report, with the table `agreement`, one row per number.
-
-    Raises:
-        InputError: If nothing was given, a file or log cannot be used, or no rating is about an
-            answer in the logs.
-    """
-    if not (human or satisfaction or votes):
-        raise InputError(
-            "nothing to compare with; give at least one of --human, --satisfaction, --votes"
-        )
-    how = Resampling(rounds, level, seed)
-    # What people say is small and read first, so that its errors cost no waiting for the logs.
-    ratings = None
-    if human:
-        ratings = read_human_ratings(human, human_scale)
-    satisfied = None
-    if satisfaction:
-        satisfied = read_satisfaction(satisfaction, satisfaction_scale, load_rubric())
-    ranked = None
-    if votes:
-        ranked = read_vote_ranking(votes, how)
-    answers = read_answers(logs)
-    blocks, notes = agreement_of(
-        answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how
-    )
-    files = {
-        "ratings of answers": [human] if human else [],
-        "satisfaction": [satisfaction] if satisfaction else [],
-        "votes": votes,
-    }
-    sources = {kind: list(map(str, names)) for kind, names in files.items() if names}
-    if ranked:
-        votes_of_people = []
-        if ranked.people:
-            votes_of_people = people_notes(ranked.people)
-        notes = [*votes_of_people, *ranked.skipped, *notes]
-    panel = []
-    warnings = []
-    if ratings:
-        panel = _panel_of_blocks(answers.table, ratings)
-        warnings = list(filter(None, [ratings.doubt]))
-    return agreement_report(
-        blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings
-    )
-
-
 def agreement_report(
     blocks: Sequence[AgreementBlock],
     notes: Sequence[str],
@@ -157,7 +56,7 @@ def agreement_report(
     sources: Mapping[str, Sequence[str]],
     skipped: Sequence[str] = (),
     command: str = "",
-    panel: Sequence[Section] = (),
+    panel: Panel | None = None,
     warnings: Sequence[str] = (),
 ) -> Report:
     """The report of blocks as from `agreement_of`.
@@ -189,8 +88,9 @@ def agreement_report(
     sections = [
         Section("What is compared", (*files, *notes, about), (numbers,), warnings=warnings),
         *parts,
-        *panel,
     ]
+    if panel:
+        sections.append(panel_section(panel))
     if skipped:
         sections.append(Section("Skipped", skipped))
     facts = {
@@ -514,25 +414,3 @@ def _about_correlation(
             f" {_NUMBER(low)} to {_NUMBER(high)} (Fisher's z)."
         )
     return notes
-
-
-def _panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> list[Section]:
-    """How many votes the judges of several blocks are worth, on rated answers that all scored."""
-    blocks = blocks_of(answers)
-    scores = {}
-    people = []
-    matched = match_blocks(answers, blocks, human)
-    for place, (block, rated) in enumerate(zip(blocks, matched, strict=True), start=1):
-        if rated.answers.empty:
-            continue
-        rows = rated.answers.set_index(["model", "question", "epoch"])
-        scores[f"{place}. {', '.join(block.conditions.judges)}"] = rows["score"]
-        people.append(pd.Series(mean_ratings(rows["ratings"]), rows.index))
-    if len(scores) < FEWEST_JUDGES:
-        return []
-    values = pd.concat(scores, axis=1)
-    ratings = pd.concat(people)
-    labels = np.asarray(ratings[~ratings.index.duplicated()].reindex(values.index), np.float64)
-    questions = values.index.get_level_values("question")
-    clusters = clusters_of(answers)[questions].map(str)
-    return [panel_section(values, labels, list(clusters))]

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 
-import numpy as np
 import pandas as pd
 
 from urs_inspect._util import counted
@@ -44,12 +43,6 @@ _SEVERAL_BY_PANEL = (
 )
 _MOST_NAMED = 2
 """Most models that a claim names as not distinguishable from the best, or as worse."""
-EXAMPLE = 0.3
-"""Difference of means for which reports say how many questions show it."""
-_FEWEST_FOR_SPREAD = 6
-"""Questions from which on their spread tells how many it takes."""
-_FEW = 30
-"""Questions below which a number that rests on their spread has one significant digit, not two."""
 _SIGNIFICANT = {
     "significant": "yes",
     "depends on unscored answers": "depends",
@@ -363,12 +356,11 @@ def best_text(ranking: ComparedModels, key: str) -> str:
     mean = ranking.mean(best.model, key).value
     text = f"{short[best.model]} {mean:.2f} ({ranking.question_counts[key]:,})"
     if not best.testable:
-        needed = questions_to_tell(ranking, key)
+        needed = ranking.questions_to_tell(key)
         about = "" if needed is None else f", about {needed:,} needed"
         return f"{text}: too few questions{about}"
     if not best.unclear:
-        largest = np.fmax.reduce([(pair.p_holm, pair.p_worst) for pair in best.pairs], axis=None)
-        return f"{text}: significantly best, p {p_value(largest)}"
+        return f"{text}: significantly best, p {p_value(best.largest_p)}"
     others = []
     for pair in best.unclear:
         others.append(short[pair.second] + (" (depends)" if pair.depends_on else ""))
@@ -376,25 +368,6 @@ def best_text(ranking: ComparedModels, key: str) -> str:
     if len(others) == 1:
         text += f", p {p_value(best.unclear[0].p_holm)}"
     return text
-
-
-def questions_to_tell(ranking: ComparedModels, key: str) -> int | None:
-    """Questions of a column for which a difference of `EXAMPLE` between its best model and the
-    first of those not told apart from it would be significant, if that is known; rounded to what
-    the spread of its questions can tell.
-    """
-    best = ranking.best_in.get(key)
-    if best is None or not best.unclear:
-        return None
-    pair = best.unclear[0]
-    there = pair.difference.n
-    needed = ranking.needed(pair, EXAMPLE, key)
-    if needed is None or there < _FEWEST_FOR_SPREAD:
-        return None
-    digits = 2
-    if there < _FEW:
-        digits = 1
-    return round(needed, digits - len(str(needed)))
 
 
 def unscored_text(part: float) -> str:

@@ -1,20 +1,17 @@
 """The report of a cross-validation, with Figures 4 and 10 (URS paper) drawn with Altair as SVG."""
 
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise, product
 from typing import Any
 
 import pandas as pd
 
-from urs_inspect._util import InputError, counted
+from urs_inspect._util import counted
 from urs_inspect.datasets._references import DATASET
 from urs_inspect.judging._failures import PARTIAL_PANEL, SCORED_OUTCOMES
 from urs_inspect.judging._reply_counts import sentences
-from urs_inspect.logs._files import finished_headers, local_path, nothing_left, short_name
 from urs_inspect.logs._naming import short_names
-from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import DASH, Format, level_text, number, p_value, share
 from urs_inspect.reports.layout._figures import WIDE, dumbbell_plot, svg
 from urs_inspect.reports.layout._tables import (
@@ -26,27 +23,17 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
-from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._conditions import Difference
 from urs_inspect.reports.numbers._crossval import (
     ALL,
-    TASK,
+    Crossval,
     Grid,
+    GridResults,
     JudgedRuns,
     Scores,
-    bias_table,
-    grids_of,
-    mean_table,
-    order_tables,
-    outcome_table,
-    preference_table,
-    read_grid_logs,
-    read_judged_runs,
-    reversals_of,
-    with_holm,
 )
 from urs_inspect.reports.words._comparison import cluster_note
-from urs_inspect.stats._bootstrap import LEVEL, SEED, Resampling
+from urs_inspect.stats._bootstrap import Resampling
 
 CROSSVAL = ReportKind(
     "urs-inspect cross-validation",
@@ -58,7 +45,6 @@ CROSSVAL = ReportKind(
         for figure, place in product(("figure_4", "figure_10", "rating_bias"), ("", "_[0-9]*"))
     ),
 )
-ROUNDS = 10_000
 
 _ANOTHER_RUBRIC = "Another rubric: {ours}, not {theirs} (or of another content)."
 _DIFFERENCES = {
@@ -74,10 +60,6 @@ _WITH_SCORE = frozenset(SCORED_OUTCOMES) - {PARTIAL_PANEL}
 _SETTING = ["evaluator", "references by"]
 _SCORE = number(2)
 _DIFFERENCE = number(2, sign=True)
-_WAY = (
-    "To make one: inspect eval urs_inspect/urs_crossval --model none -T answers={}"
-    " -T references=dataset --model-role 'grader=[JUDGE, OTHER_JUDGE]'"
-)
 _EQUATION = (
     "Rating bias (URS paper, Equation 1): mean rating that an evaluator gives to the answers of"
     " model B with the references by B, minus the score of a reference, and the mean of that over"
@@ -90,60 +72,6 @@ _PREFERENCE = (
     " by case; every other evaluator has the same weight. p is that of beyond leniency, after"
     " Holm's correction over all evaluators and references."
 )
-
-
-def report_crossval(
-    logs: Iterable[str],
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
-    command: str = "",
-) -> Report:
-    """Report from logs of `urs_crossval` and of `urs` whether scores hold for other judges and
-    references.
-
-    Args:
-        logs: Log files, and directories of logs.
-        rounds: Rounds of the bootstrap over cases.
-        level: Confidence level of all intervals, between 0 and 1.
-        seed: Seed of the bootstrap.
-        command: The command that makes the report.
-
-    Returns:
-        The report, with the tables `means`, `rating_bias`, `orders`, `differences` and
-        `self_preference`, Figures 4 and 10, and rating bias, of each grid.
-
-    Raises:
-        InputError: If a name does not exist, or nothing is left to report; the message reports what
-            was skipped.
-    """
-    names = list(logs)
-    skipped = list[str]()
-    headers = finished_headers(names, skipped)
-    grid_logs = [header for header in headers if header.eval.task == TASK]
-    read = read_grid_logs(grid_logs, skipped)
-    others = [local_path(log.location) for log in headers if log.eval.task != TASK]
-    judged = []
-    if others:
-        try:
-            answers = read_answers(others)
-            skipped += answers.left_out
-            for runs in read_judged_runs(answers):
-                if runs.judge_is_tested:
-                    judged.append(runs)
-                else:
-                    skipped.append(without_preference(runs))
-        except InputError as error:  # logs of other tasks may lie in the same folder
-            skipped += error.message.splitlines()
-    if not read and not judged:
-        what = "no finished log of urs_crossval, nor answers that several judges have judged,"
-        skipped.append(_WAY.format(shlex.quote(",".join(names))))
-        raise nothing_left(what, names, skipped)
-    how = Resampling(rounds, level, seed)
-    return crossval_report(
-        grids_of(read), judged, how, [short_name(log.location) for log in headers], skipped, command
-    )
 
 
 def without_preference(runs: JudgedRuns) -> str:
@@ -159,28 +87,24 @@ def without_preference(runs: JudgedRuns) -> str:
 
 
 def crossval_report(
-    grids: Sequence[Grid],
-    judged: Sequence[JudgedRuns],
-    how: Resampling,
+    results: Crossval,
     logs: Sequence[str] = (),
     skipped: Sequence[str] = (),
     command: str = "",
 ) -> Report:
-    """The report of grids and ordinary runs that were read."""
-    scores = [grid.scores_without_copies for grid in grids] + [runs.scores for runs in judged]
-    preferences = with_holm([preference_table(part, how) for part in scores])
-    simulated = any(name.startswith(SIMULATED) for part in scores for name in part.names)
+    """The report of results as from `crossval_of`."""
+    grids = results.grids
+    simulated = results.simulated
+    how = results.resampling
     sections = simulation_section(simulated)
     figures = {}
     facts = []
     runs_facts = []
     screens = []
-    for place, grid in enumerate(grids, start=1):
-        means = mean_table(grid, how)
-        orders, pairs = order_tables(grid.scores, how)
-        reference_score = grid.conditions["reference_score"]
-        biases = bias_table(grid.scores_without_copies, reference_score, how)
-        outcomes = outcome_table(grid, means)
+    for place, found in enumerate(grids, start=1):
+        grid = found.grid
+        means = found.means
+        biases = found.biases
         short = short_names(grid.scores.names)
         suffix = ""
         title = "Grid"
@@ -191,10 +115,10 @@ def crossval_report(
         sections += [
             Section(title, _about(grid)),
             _mean_section(means, short, place),
-            _order_section(grid, orders, pairs, short, place),
-            _bias_section(grid, biases, short, place),
-            _preference_section(grid, preferences[place - 1], short, place),
-            *_unscored_section(outcomes, short),
+            _order_section(found, short, place),
+            _bias_section(found, short, place),
+            _preference_section(found, short, place),
+            *_unscored_section(found.outcomes, short),
         ]
         drawn = (short, grid.conditions, simulated)
         if means["fold_mean"].notna().any():
@@ -210,12 +134,12 @@ def crossval_report(
             "sources": grid.scores.sources,
             "models": grid.scores.models,
             "copies": grid.copies,
-            "outcomes": outcomes.to_dict("records"),
-            "reversals": reversals_of(pairs),
+            "outcomes": found.outcomes.to_dict("records"),
+            "reversals": found.reversals,
         }
         facts.append(of_grid)
-        screens.append(_screen(grid, len(grids), orders, pairs, simulated))
-    for runs, preference in zip(judged, preferences[len(grids) :], strict=True):
+        screens.append(_screen(found, len(grids), simulated))
+    for runs, preference in results.runs:
         shown = _preference_tables(preference, "runs", short_names(runs.scores.names))
         notes = (*_about_runs(runs), _PREFERENCE)
         sections.append(Section("Self-preference in ordinary runs", notes, shown))
@@ -250,21 +174,20 @@ def crossval_report(
     )
 
 
-def _screen(
-    grid: Grid, grids: int, orders: pd.DataFrame, pairs: pd.DataFrame, simulated: bool
-) -> FirstScreen:
+def _screen(found: GridResults, grids: int, simulated: bool) -> FirstScreen:
     """The answer on one screen: the order of the models of a grid in each setting."""
-    short = short_names(grid.scores.names)
+    short = short_names(found.grid.scores.names)
     warnings = []
     if simulated:
         warnings = [SIMULATED_SCREEN]
-    claim, *details = stability(grid.scores, orders, pairs)
+    claim, *details = stability(found)
     ways = ["A ≥ B: A has the higher mean, but not significantly so; A > B: significantly."]
     if grids > 1:
         more = counted(grids - 1, "more grid")
         ways.append(f"{more}, with other conditions: --all.")
-    basis = [*details, *_about(grid)]
-    return FirstScreen(claim, warnings, basis, _order_table(orders, pairs, short), ways=ways)
+    basis = [*details, *_about(found.grid)]
+    table = _order_table(found.orders, found.pairs, short)
+    return FirstScreen(claim, warnings, basis, table, ways=ways)
 
 
 def _about(grid: Grid) -> list[str]:
@@ -325,12 +248,12 @@ def runs_notes(runs: JudgedRuns) -> list[str]:
     return [*notes, *_about_clusters(runs.scores)]
 
 
-def _about_copies(copies: Mapping[str, int], scores: Scores) -> list[str]:
+def _about_copies(grid: Grid) -> list[str]:
     """Which answers equal their references, and take no part for that."""
     notes = []
-    for model, cases in copies.items():
+    for model, cases in grid.copies.items():
         notes.append(
-            f"{cases} of {len(scores.values)} answers of {model} are word for word its"
+            f"{cases} of {len(grid.scores.values)} answers of {model} are word for word its"
             " references: these judgements take no part in rating bias and self-preference, because"
             " a text was compared with itself. Take the references from another run than the"
             " answers."
@@ -382,21 +305,18 @@ def _named(data: pd.DataFrame, short: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame(dict(zip(_SETTING, names, strict=True)))
 
 
-def _order_section(
-    grid: Grid, orders: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, str], place: int
-) -> Section:
+def _order_section(found: GridResults, short: Mapping[str, str], place: int) -> Section:
     tables = (
-        _order_table(orders, pairs, short),
-        _csv(orders, place, "orders"),
-        _csv(pairs, place, "differences", "difference"),
+        _order_table(found.orders, found.pairs, short),
+        _csv(found.orders, place, "orders"),
+        _csv(found.pairs, place, "differences", "difference"),
     )
-    return Section("Order of the models", stability(grid.scores, orders, pairs), tables, 3)
+    return Section("Order of the models", stability(found), tables, 3)
 
 
-def _bias_section(
-    grid: Grid, biases: pd.DataFrame, short: Mapping[str, str], place: int
-) -> Section:
+def _bias_section(found: GridResults, short: Mapping[str, str], place: int) -> Section:
     """Rating bias: one row per evaluator, one column per model that is both tested and a source."""
+    biases = found.biases
     note = _EQUATION
     if biases.empty:
         note = "No model is both tested and a source of references, so there is none."
@@ -407,19 +327,17 @@ def _bias_section(
     )
     wide = data.pivot_table("bias", "evaluator", "model", aggfunc="first", sort=False)
     shown = Table(wide.reset_index(), dict.fromkeys(map(str, wide), _DIFFERENCE))
-    notes = (note, *_about_copies(grid.copies, grid.scores))
+    notes = (note, *_about_copies(found.grid))
     return Section("Rating bias", notes, (shown, _csv(biases, place, "rating_bias", "bias")), 3)
 
 
-def _preference_section(
-    grid: Grid, preference: pd.DataFrame, short: Mapping[str, str], place: int
-) -> Section:
+def _preference_section(found: GridResults, short: Mapping[str, str], place: int) -> Section:
     note = _PREFERENCE
-    if len(grid.scores.evaluators) < 2:
+    if len(found.grid.scores.evaluators) < 2:
         note = "There is only one evaluator, so there is no other to compare with."
-    elif preference.empty:
+    elif found.preferences.empty:
         note = "No evaluator is among the tested models, so there is none."
-    tables = _preference_tables(preference, f"grid {place}", short)
+    tables = _preference_tables(found.preferences, f"grid {place}", short)
     return Section("Self-preference", (note,), tables, 3)
 
 
@@ -436,8 +354,11 @@ def _unscored_section(outcomes: pd.DataFrame, short: Mapping[str, str]) -> list[
     return [Section("Judgements without a score", (), (table,), 3)]
 
 
-def stability(scores: Scores, orders: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
+def stability(results: GridResults) -> list[str]:
     """Whether any two models change places between settings, in words."""
+    scores = results.grid.scores
+    orders = results.orders
+    reversals = results.reversals
     models = len(scores.models)
     if models < 2:
         return ["Only one model was tested, so there is no order."]
@@ -445,7 +366,6 @@ def stability(scores: Scores, orders: pd.DataFrame, pairs: pd.DataFrame) -> list
         return ["In no setting is there a case on which all models have a score."]
     found = len(orders) // models
     settings = counted(found, "setting")
-    reversals = reversals_of(pairs)
     if not reversals:
         best = ", ".join(orders["model"][:models])
         stable = f"Stable: no two models change places over {settings}."

@@ -5,23 +5,20 @@ what it rests on, and what else was found.
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-import numpy as np
-import pandas as pd
-
 from urs_inspect._util import counted
 from urs_inspect.reports._texts import UNKNOWN, listed, money, number, p_value, share
 from urs_inspect.reports.layout._tables import SIMULATED_SCREEN, FirstScreen, Table
 from urs_inspect.reports.numbers._answers import judge_scores
+from urs_inspect.reports.numbers._comparison import EXAMPLE
+from urs_inspect.reports.numbers._costs import cost_of_1000, total_cost
 from urs_inspect.reports.numbers._leaderboard import AboutAnswers, Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.reports.words._comparison import (
     ALERT,
-    EXAMPLE,
     UNSCORED_ALERT,
     best_claim,
     cluster_note,
     missing_notes,
-    questions_to_tell,
     screen_table,
     unlike_notes,
 )
@@ -162,16 +159,11 @@ def has_lengths(ranking: Ranking) -> bool:
     return len(ratios) > 1 and bool(ratios.notna().any())
 
 
-def cost_of_1000(models: pd.DataFrame) -> "pd.Series[float]":
-    """What 1,000 answers of each model cost, US dollars."""
-    return (1000 * models["cost"] / models["answers"]).astype(float)
-
-
 def _total_cost(ranking: Ranking) -> Iterator[str]:
     """What models and judges cost together; nothing of simulated models, which have no price."""
     models = ranking.compared.models
     known = models[["cost", "judge_cost"]]
-    total = money(float(np.nansum(known)))
+    total = money(total_cost(models))
     if known.isna().all(axis=None):
         if not models["simulated"].all():
             yield f"Cost: not known ({_PRICES})."
@@ -226,7 +218,7 @@ def _best(ranking: Ranking, group: str) -> str:
 def _needed(ranking: Ranking) -> Iterator[str]:
     """How many questions it takes to see a difference, where the best two are not told apart."""
     compared = ranking.compared
-    needed = questions_to_tell(compared, ALL)
+    needed = compared.questions_to_tell(ALL)
     if needed is not None:
         pair = compared.best_in[ALL].unclear[0]
         names = f"{compared.short[pair.first]} and {compared.short[pair.second]}"
@@ -234,7 +226,7 @@ def _needed(ranking: Ranking) -> Iterator[str]:
             f"To detect a true difference of {EXAMPLE} between {names} with {POWER:.0%} power takes"
             f" about {counted(needed, 'question')}."
         )
-    of_groups = [questions_to_tell(compared, group) for group in ranking.columns.groups]
+    of_groups = [compared.questions_to_tell(group) for group in ranking.columns.groups]
     takes = [questions for questions in of_groups if questions is not None]
     if takes:
         least = f"{min(takes):,}"

@@ -32,6 +32,8 @@ from urs_inspect.reports.layout._tables import (
     simulation_section,
 )
 from urs_inspect.reports.numbers._answers import CRITERION, JUDGE_AGAIN
+from urs_inspect.reports.numbers._comparison import EXAMPLE
+from urs_inspect.reports.numbers._costs import cost_of_1000
 from urs_inspect.reports.numbers._leaderboard import (
     NOISE,
     OUTCOME,
@@ -43,7 +45,6 @@ from urs_inspect.reports.numbers._leaderboard import (
 from urs_inspect.reports.numbers._scores import ALL, column_key, in_order
 from urs_inspect.reports.words._cards import model_cards
 from urs_inspect.reports.words._comparison import (
-    EXAMPLE,
     MATRIX,
     best_text,
     difference_matrix,
@@ -60,7 +61,6 @@ from urs_inspect.reports.words._corrected import (
 from urs_inspect.reports.words._first_screen import (
     alerts,
     claims,
-    cost_of_1000,
     first_cautions,
     has_lengths,
     leaderboard_screen,

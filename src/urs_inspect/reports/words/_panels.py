@@ -8,14 +8,8 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.reports._texts import Format, number, share
 from urs_inspect.reports.layout._tables import Section, Table
-from urs_inspect.reports.numbers._panels import (
-    FEWEST_JUDGES,
-    MOST_JUDGES,
-    Panel,
-    panel_of,
-)
-from urs_inspect.stats._agreement import best_panel, effective_judges
-from urs_inspect.stats._bootstrap import Clusters, Floats
+from urs_inspect.reports.numbers._panels import MOST_JUDGES, Panel
+from urs_inspect.stats._agreement import HeldOutPanel
 
 
 @dataclass(frozen=True)
@@ -54,61 +48,50 @@ _RATINGS = _Words(
 )
 
 
-def panel_section(values: pd.DataFrame, labels: Floats | None, prompts: Clusters) -> Section:
-    """How many votes a panel of judges is worth, and its best small part.
-
-    `values` has one column per judge, the best first, and one row per item: 1 for a right and 0 for
-    a wrong verdict, where `labels` is None, or a rating on the scale of the labels. Items with a
-    NaN count for none; `prompts` are the prompt of each item.
-    """
+def panel_section(panel: Panel) -> Section:
+    """How many votes a panel of judges is worth, and its best small part."""
     title = "How many votes the judges are worth"
-    panel = panel_of(values, labels, prompts)
     notes = []
-    if values.shape[1] > MOST_JUDGES:
-        notes.append(f"The best {MOST_JUDGES} of {values.shape[1]} judges.")
+    if panel.given > MOST_JUDGES:
+        notes.append(f"The best {MOST_JUDGES} of {panel.given} judges.")
     if panel.constant:
         notes.append(
             "Left out, because all their errors are the same, or there are none:"
             f" {', '.join(panel.constant)}."
         )
     judges = len(panel.judges)
-    number_of_prompts = len(set(panel.prompts))
-    if judges < FEWEST_JUDGES or number_of_prompts < 2 * FEWEST_JUDGES:
-        few = f"{counted(judges, 'judge')} and {counted(number_of_prompts, 'prompt')}"
+    worth = panel.worth
+    if worth is None:
+        few = f"{counted(judges, 'judge')} and {counted(len(set(panel.prompts)), 'prompt')}"
         notes.append(f"Not computed: {few} that all have judged are too few.")
         return Section(title, notes, level=3)
-    worth = effective_judges(panel.errors.to_numpy().T, panel.prompts)
-    alone = {name: panel.error([name]) for name in panel.judges}
-    without = {}
-    for name in panel.judges:
-        without[name] = panel.error([judge for judge in panel.judges if judge != name])
-    together = panel.error(panel.judges)
-    worst = max(alone, key=alone.__getitem__)
+    effective = worth.effective
+    worst = max(worth.alone, key=worth.alone.__getitem__)
     words = _RATINGS
-    if labels is None:
+    if panel.labels is None:
         words = _VERDICTS
     text = words.error_text
     notes += [
         (
-            f"{judges} judges are worth {number(1)(worth.votes)} independent ones: their errors on"
-            f" the {counted(len(panel.values), 'item')} that all have judged correlate by"
-            f" {number(2)(worth.correlation)} on average."
+            f"{judges} judges are worth {number(1)(effective.votes)} independent ones: their errors"
+            f" on the {counted(len(panel.values), 'item')} that all have judged correlate by"
+            f" {number(2)(effective.correlation)} on average."
         ),
         (
             "Independent errors are not small ones: a judge that guesses raises this number as"
-            f" well. The error of the {words.rule} of all judges is {text(together)}"
+            f" well. The error of the {words.rule} of all judges is {text(worth.together)}"
             f" ({words.unit}), without {worst}, whose own error is the largest"
-            f" ({text(alone[worst])}), it is {text(without[worst])}."
+            f" ({text(worth.alone[worst])}), it is {text(worth.without[worst])}."
         ),
         *_about_twins(panel, words),
         f"An error is {words.error}; a wrong label is an error of all judges.",
-        *_about_best(panel, words),
+        *_about_best(panel, worth.best, words),
     ]
     columns = {
         "judge": panel.judges,
-        "correlation with the others' errors": worth.correlations,
-        "error alone": alone.values(),
-        f"error of the {words.rule} without it": without.values(),
+        "correlation with the others' errors": effective.correlations,
+        "error alone": worth.alone.values(),
+        f"error of the {words.rule} without it": worth.without.values(),
     }
     formats = dict.fromkeys(list(columns)[2:], text)
     formats["correlation with the others' errors"] = number(2)
@@ -128,9 +111,8 @@ def _pairs_text(pairs: Iterable[tuple[str, str]]) -> str:
     return "; ".join(map(" and ".join, pairs))
 
 
-def _about_best(panel: Panel, words: _Words) -> list[str]:
+def _about_best(panel: Panel, best: HeldOutPanel, words: _Words) -> list[str]:
     """The best small panel, and whether it is better than the best single judge."""
-    best = best_panel(panel.values.to_numpy().T, panel.labels, panel.prompts)
     members = [panel.judges[judge] for judge in best.panel]
     twins = [pair for pair in panel.same if set(pair) <= set(members)]
     never = ""
