@@ -70,7 +70,7 @@ EXAMPLE = ReportKind(
     1,
     "python benchmarks/example_page.py docs/example",
     "example",
-    ("index.html",),
+    more=("index.html",),
 )
 # name of the data -> name on the page; whether its file says which response is the first
 BENCHES = {

@@ -3,6 +3,7 @@ nothing is left.
 """
 
 import resource
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,13 +49,20 @@ def words(name: str, place: Path, logs: Path, pairs: Path) -> list[str]:
 
 @contextmanager
 def largest_file(size: int) -> Iterator[None]:
-    """No file can grow beyond so many bytes, as if the disk were full."""
+    """No file can grow beyond so many bytes, as if the disk were full.
+
+    Modules that are imported meanwhile are not compiled into files, which would be cut off as well
+    and keep every later process from importing them.
+    """
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    compiling = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        sys.dont_write_bytecode = compiling
 
 
 def check_error(result: Result, name: str) -> None:

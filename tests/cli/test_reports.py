@@ -104,6 +104,18 @@ def test_files_of_others_are_refused_before_logs_are_read(
     assert (tmp_path / file).read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.parametrize("answers", [(), ("--answers", "pages")])
+def test_a_table_of_others_is_refused_before_anything_is_written(
+    refused: Said, tmp_path: Path, answers: tuple[str, ...]
+) -> None:
+    write_judged(tmp_path / "logs" / "a.eval", answered("a1", judgement(5.0)), model="p/a")
+    output = tmp_path / "out"
+    output.mkdir()
+    (output / "models.csv").write_text("mine", encoding="utf-8")
+    assert "holds models.csv" in refused("report", tmp_path / "logs", "-o", output, *answers)
+    assert [path.name for path in output.iterdir()] == ["models.csv"]
+
+
 # --- robustness ---
 
 

@@ -53,7 +53,7 @@ from urs_inspect.reports.numbers._panels import panel_of
 from urs_inspect.reports.words._panels import panel_section
 
 NAN = math.nan
-KIND = ReportKind("layout", 1, "urs-inspect layout", "layout", ("more_*.svg",))
+KIND = ReportKind("layout", 1, "urs-inspect layout", "layout", more=("more_*.svg",))
 
 
 def tables() -> list[Table]:

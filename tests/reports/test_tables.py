@@ -32,17 +32,20 @@ from urs_inspect.reports.layout._tables import (
 )
 from urs_inspect.stats import Estimate
 
-KIND = ReportKind("a report", 3, "make a report", "r", ("r_[0-9]*.svg",))
+KIND = ReportKind("a report", 3, "make a report", "r", more=("r_[0-9]*.svg",))
 
 
 ESTIMATE = Estimate(0.8251, 0.7, 0.912, 12, 4)
 UNKNOWN = Estimate(math.nan, math.nan, math.nan, 0, 0)
 
 
+R = Table(pd.DataFrame({"a": [1]}), name="r")
+
+
 def files(value: float = 1.0, *more: str) -> dict[str, str | bytes]:
     written: dict[str, str | bytes] = {
         "r.csv": "a\n",
-        "r.json": Report(KIND, "R", (), {"value": value}).json(),
+        "r.json": Report(KIND, "R", (Section("S", [], [R]),), {"value": value}).json(),
     }
     return written | dict.fromkeys(more, b"drawn")
 
@@ -251,6 +254,31 @@ def test_files_of_others_are_not_overwritten(tmp_path: Path, other: bytes | None
     with pytest.raises(InputError, match=r"r\.csv.* no r\.json.*`make a report`"):
         write_directory(tmp_path, files(), KIND)
     assert (tmp_path / "r.csv").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_table_that_an_earlier_report_has_not_written_is_not_overwritten(tmp_path: Path) -> None:
+    write_directory(tmp_path, files(), KIND)
+    (tmp_path / "own.csv").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match=r"holds own\.csv"):
+        write_directory(tmp_path, {**files(2.0), "own.csv": "a"}, KIND)
+    assert (tmp_path / "own.csv").read_text(encoding="utf-8") == "mine"
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["value"] == 1
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [{"../own": []}, {"own": []}, {"*": []}, ["own"], "own", None, {"r": [], "folder": []}],
+)
+def test_only_tables_of_the_earlier_report_are_removed(tmp_path: Path, tables: object) -> None:
+    target = tmp_path / "report"
+    (target / "folder.csv").mkdir(parents=True)
+    for file in (tmp_path / "own.csv", target / "other.csv"):
+        file.write_text("mine", encoding="utf-8")
+    facts = {"format": KIND.format, "tables": tables}
+    (target / "r.json").write_text(json.dumps(facts), encoding="utf-8")
+    write_directory(target, {"r.json": "{}"}, KIND)
+    assert (tmp_path / "own.csv").exists() and (target / "other.csv").exists()
+    assert (target / "folder.csv").is_dir()
 
 
 def test_a_directory_of_other_files_will_do_and_a_file_will_not(tmp_path: Path) -> None:

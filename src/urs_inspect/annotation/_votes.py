@@ -432,10 +432,10 @@ class EventStore(Generic[EventT]):
 class VoteStore(EventStore[Vote]):
     """Appends votes to the file of an annotator.
 
-    Each vote is on the disk before it counts. `events` are the votes that count, by the id of the
-    ballot, the one cast last at the end; `path` is the file; `repaired` tells what was done about a
-    last line that was cut off; `errors` lists the lines of the file that are no votes. The file is
-    locked until `close`, or the end of a `with` statement.
+    Each vote is on the disk before it counts. `events` are the votes of the annotator that count,
+    by the id of the ballot, the one cast last at the end; `path` is the file; `repaired` tells what
+    was done about a last line that was cut off; `errors` lists the other lines of the file that are
+    no votes. The file is locked until `close`, or the end of a `with` statement.
 
     Args:
         directory: Folder of the file; it is made if it is not there.

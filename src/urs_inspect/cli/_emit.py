@@ -18,8 +18,6 @@ from urs_inspect.cli._output import progress_bar
 if TYPE_CHECKING:
     from urs_inspect.reports.layout._tables import Report, ReportKind
 
-ROUNDS = 10_000
-"""Rounds of the bootstrap in a report that is made by a command."""
 _NOT_REPEATED = ("logs", "output", "as_json", "every", "only")
 """What `command_line` puts first, and what only says how a report is printed."""
 
@@ -125,7 +123,8 @@ def emit(
         shown: What of it is printed.
         as_json: Whether it is printed as JSON instead.
         page: Whether a page is written as well.
-        figures: Whether it has figures that may not be drawn here; then it is written without.
+        figures: Whether the report has figures; where the package that draws them is missing, it
+            is written without them.
         unwritten: Last line where nothing is written: how to have more.
     """
     more = [unwritten] if unwritten else []

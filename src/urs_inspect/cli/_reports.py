@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError
-from urs_inspect.cli._emit import ROUNDS, check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._emit import check_output, command_line, emit, output_options, reading
 from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 from urs_inspect.cli._output import PRICES_HELP
 
@@ -23,7 +23,6 @@ _FILE = click.Path(path_type=Path)
 _LOGS = "LOGS"
 """Stands for the folder of the logs where its name is too long, or there are several."""
 _COLUMNS = 80
-_AGREEMENT_ROUNDS = 2000
 
 
 @click.command()
@@ -128,17 +127,17 @@ def report(  # noqa: PLR0913 - one argument an option
             traffic=mix,
             human=ratings,
             control=control,
-            rounds=ROUNDS,
             command=command_line(context),
         )
+        made = report_leaderboard(board)
         said: list[str] = []
-        if answers is not None and output is not None:
-            viewer = answers == "viewer"
-            made = report_with_answers(board, output, said, len(read.table), viewer=viewer)
-        else:
-            made = report_leaderboard(board)
-            if output is not None:
+        if output is not None:
+            made.check(output)
+            if answers is None:
                 said = remove_answers(output)
+            else:
+                viewer = answers == "viewer"
+                made = report_with_answers(board, output, said, len(read.table), viewer=viewer)
     for sentence in said:
         click.echo(sentence, err=True)
     shown = Shown(every, only)
@@ -197,7 +196,7 @@ def robustness(
 
     check_output(output, CROSSVAL)
     with reading(logs):
-        made = report_crossval(logs, rounds=ROUNDS, command=command_line(context))
+        made = report_crossval(logs, command=command_line(context))
     emit(made, output, Shown(every, only), as_json=as_json, figures=True)
 
 
@@ -275,7 +274,6 @@ def agreement(  # noqa: PLR0913 - one argument an option
             human=human,
             satisfaction=satisfaction,
             votes=votes,
-            rounds=_AGREEMENT_ROUNDS,
             command=command_line(context),
             **scales,
         )

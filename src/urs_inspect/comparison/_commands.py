@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError, writing
-from urs_inspect.cli._emit import ROUNDS, check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._emit import check_output, command_line, emit, output_options, reading
 from urs_inspect.cli._first_screen import Shown, shown_options
 from urs_inspect.cli._reports import parse_scale, read_labels
 
@@ -120,7 +120,6 @@ def compare(  # noqa: PLR0913 - one argument an option
             "baseline": baseline,
             "scale": limits or scores.scale,
             "lower_is_better": lower_is_better or scores.higher_is_better is False,
-            "rounds": ROUNDS,
         }
         corrected = None
         try:

@@ -62,7 +62,7 @@ COMPARISON = ReportKind(
     1,
     "urs-inspect compare",
     "comparison",
-    ("comparison.html",),
+    more=("comparison.html",),
 )
 _MOST_PAIRS = 45
 """Pairs of ten models: of more, only some are shown."""

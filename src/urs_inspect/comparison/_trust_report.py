@@ -19,7 +19,7 @@ from urs_inspect.reports._texts import level_text, money, share
 
 _NAME = "urs-inspect trust"
 _LOGS = f"{TRUSTED}_*.eval"
-TRUST = ReportKind(_NAME, 1, _NAME, "trust", (_LOGS,))
+TRUST = ReportKind(_NAME, 1, _NAME, "trust", more=(_LOGS,))
 REST = "rest.csv"
 """Answers that are left for people."""
 

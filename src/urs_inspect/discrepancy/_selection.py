@@ -319,7 +319,7 @@ class Selector:
 
         Raises:
             InputError: If k is no whole number of 0 or more, a pair has fewer candidates than that,
-                or a pair or an id is unknown.
+                or a pair or an id of `given` is unknown.
         """
         candidates = {pair: self.candidates(pair) for pair in self.pairs}
         left = dict(candidates)

@@ -46,7 +46,9 @@ from urs_inspect.rubrics import FINAL
 _JSONL = "answers.jsonl"
 _PARQUET = "answers.parquet"
 _MORE = (_JSONL, _PARQUET, f"answers/*-{'[0-9a-f]' * 8}.html")
-ANSWERS = ReportKind("urs-inspect answers", 1, "urs-inspect report --answers", "answers", _MORE)
+ANSWERS = ReportKind(
+    "urs-inspect answers", 1, "urs-inspect report --answers", "answers", more=_MORE
+)
 """The files of answers; `answers.json` has the names of the others, and the hash of the bundle."""
 _UNUSED = {"events", "messages", "store", "error_retries"}
 _TEXTS = ("question", "answer", "reference", "reason", "explanation", "uuid")

@@ -102,8 +102,8 @@ def correlate(
         Correlations between -1 and 1; NaN where labels or ratings are all equal.
 
     Raises:
-        ValueError: If the arrays have different lengths, a label is not finite, or a rating is
-            infinite.
+        ValueError: If the arrays have different lengths, a label is not finite, a rating is
+            infinite, or rounds, level or seed are out of range.
 
     Examples:
         >>> from urs_inspect.stats import correlate
@@ -142,8 +142,8 @@ def correlation_difference(
         First less second, between -2 and 2, over the items that both have rated.
 
     Raises:
-        ValueError: If the arrays have different lengths, a label is not finite, or a rating is
-            infinite.
+        ValueError: If the arrays have different lengths, a label is not finite, a rating is
+            infinite, or rounds, level or seed are out of range.
     """
     how = Resampling(**options)
     values, names, unread = _read(labels, [ratings, other_ratings], clusters)

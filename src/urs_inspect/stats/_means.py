@@ -45,7 +45,8 @@ def clustered_mean(
         The mean in the unit of the values; NaN if there are none.
 
     Raises:
-        ValueError: If values and clusters have different lengths.
+        ValueError: If values and clusters have different lengths, or rounds, level or seed are out
+            of range.
 
     Examples:
         >>> from urs_inspect.stats import clustered_mean

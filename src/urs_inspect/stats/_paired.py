@@ -339,7 +339,8 @@ def compare_means(
         All pairs of columns, in the order (0, 1), (0, 2), ..., (1, 2), ...
 
     Raises:
-        ValueError: If there is not one cluster id per question.
+        ValueError: If there is not one cluster id per question, or rounds, level or seed are out of
+            range.
 
     Examples:
         >>> from urs_inspect.stats import compare_means

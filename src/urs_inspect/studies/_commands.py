@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from urs_inspect.cli._emit import ROUNDS, check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._emit import check_output, command_line, emit, output_options, reading
 from urs_inspect.cli._first_screen import Shown
 
 
@@ -58,7 +58,7 @@ def assistants(
 
     check_output(output, ASSISTANTS)
     with reading(logs):
-        made = report_assistants(logs, rounds=ROUNDS, command=command_line(context))
+        made = report_assistants(logs, command=command_line(context))
     emit(made, output, Shown(every, only), as_json=as_json)
 
 

@@ -230,7 +230,7 @@ class ReportKind:
     version: int
     command: str
     stem: str
-    more: tuple[str, ...] = ()
+    more: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def json(self) -> str:
@@ -350,6 +350,18 @@ class Report:
         facts = self.as_dict()
         return json.dumps(facts, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
+    def check(self, directory: Path) -> None:
+        """Refuse a directory to which the report cannot be written.
+
+        Args:
+            directory: Where to.
+
+        Raises:
+            InputError: If it is a file, or holds files of the report's names, those of its tables
+                among them, that no earlier report of the kind has written.
+        """
+        check_directory(directory, self.kind, [f"{name}.csv" for name in self.tables()])
+
     def write(
         self, directory: Path, more: Mapping[str, Callable[[], bytes | str]] | None = None
     ) -> tuple[Path, ...]:
@@ -443,14 +455,19 @@ def check_directory(directory: Path, kind: ReportKind, names: Iterable[str] = ()
     if directory.is_file():
         raise InputError(f"output: '{directory}' is a file; name a directory")
     check_folder(directory, make=True)
-    there = []
-    for pattern in (*kind.others, kind.json):
-        there += [file.name for file in sorted(directory.glob(pattern))]
-    there += [name for name in names if name not in there and (directory / name).exists()]
-    if there and _earlier(directory, kind) is None:
+    there = [name for name in names if (directory / name).exists()]
+    earlier = _earlier(directory, kind)
+    if earlier is None:
+        for pattern in (*kind.others, kind.json):
+            there += [file.name for file in sorted(directory.glob(pattern))]
+    else:
+        tables = _tables_of(earlier)
+        there = [name for name in there if name.endswith(".csv") and name not in tables]
+    if there:
         raise InputError(
-            f"output: '{directory}' holds {choices(there)}, and no {kind.json} that says they are"
-            f" of `{kind.command}`; name another directory, or move them"
+            f"output: '{directory}' holds {choices(list(dict.fromkeys(there)))}, and no"
+            f" {kind.json} that says they are of `{kind.command}`; name another directory, or move"
+            " them"
         )
 
 
@@ -466,14 +483,22 @@ def _earlier(directory: Path, kind: ReportKind) -> dict[str, Any] | None:
     return None
 
 
+def _tables_of(earlier: Mapping[str, Any]) -> frozenset[str]:
+    """Names of the CSV files that a report has by its JSON file."""
+    tables = earlier.get("tables")
+    if not isinstance(tables, dict):
+        return frozenset()
+    return frozenset(f"{name}.csv" for name in tables)
+
+
 def _earlier_files(directory: Path, kind: ReportKind) -> list[Path]:
     """Files of an earlier report of the kind that are there, but its JSON file."""
     files = []
     for pattern in kind.others:
         files += sorted(directory.glob(pattern))
-    tables = (_earlier(directory, kind) or {}).get("tables")
+    tables = _tables_of(_earlier(directory, kind) or {})
     for file in sorted(directory.glob("*.csv")):
-        if isinstance(tables, dict) and file.stem in tables:
+        if file.name in tables and file.is_file():
             files.append(file)
     return files
 

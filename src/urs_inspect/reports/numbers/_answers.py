@@ -160,12 +160,11 @@ def read_answers(logs: Iterable[str], judge_tasks: Sequence[str] = ()) -> Answer
         raise nothing_left("no finished log with answers scored by intent_judge", names, left_out)
     models = model_names([(judged_log.of, judged_log.settings) for judged_log in kept])
     tables = []
+    runs = {}
     for judged_log, model in zip(kept, models, strict=True):
         table = judged_log.table.copy()
         table.insert(1, "model", model)
         tables.append(table)
-    runs = {}
-    for judged_log, model, table in zip(kept, models, tables, strict=True):
         runs[str(table["log"].iloc[0])] = _run(judged_log, model)
     return Answers(pd.concat(tables, ignore_index=True), runs, tuple(left_out), tuple(judge_logs))
 

@@ -234,7 +234,7 @@ def _same_prompts(answers: Answers, log: EvalLog) -> frozenset[str]:
     """The logs of answers that were judged with the prompts of a log of a judge task."""
     about = log.eval.metadata or {}
     language = log.eval.task_args.get("judge_language") or about.get(JUDGE_LANGUAGE)
-    hashes = {log: run.rubric_sha256 for log, run in answers.runs.items()}
+    hashes = {name: run.rubric_sha256 for name, run in answers.runs.items()}
     judged = answers.table[answers.table["prompt_sha256"] != ""]
     other_rubric = judged["rubric"] != about.get("rubric")
     other_text = judged["log"].map(hashes) != about.get("rubric_sha256")

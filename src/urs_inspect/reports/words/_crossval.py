@@ -40,7 +40,7 @@ CROSSVAL = ReportKind(
     3,
     "urs-inspect robustness",
     "crossval",
-    tuple(
+    more=tuple(
         f"{figure}{place}.svg"
         for figure, place in product(("figure_4", "figure_10", "rating_bias"), ("", "_[0-9]*"))
     ),

@@ -92,7 +92,7 @@ LEADERBOARD = ReportKind(
     4,
     "urs-inspect report",
     "report",
-    ("report.html", PUBLISHED_PAGE),
+    more=("report.html", PUBLISHED_PAGE),
 )
 _MEAN = number(2)
 _SIGNED = number(2, sign=True)
