@@ -11,6 +11,7 @@ from urs_inspect.rubrics._rubric import (
     load_rubric,
     normalise_key,
 )
+from urs_inspect.rubrics._taxonomy import Scenario, Taxonomy, load_taxonomy
 
 __all__ = [
     "FINAL",
@@ -19,7 +20,10 @@ __all__ = [
     "Intent",
     "Language",
     "Rubric",
+    "Scenario",
+    "Taxonomy",
     "Term",
     "load_rubric",
+    "load_taxonomy",
     "normalise_key",
 ]

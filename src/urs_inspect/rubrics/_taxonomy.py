@@ -129,7 +129,7 @@ def load_taxonomy() -> Taxonomy:
         The taxonomy.
 
     Examples:
-        >>> from urs_inspect.rubrics._taxonomy import load_taxonomy
+        >>> from urs_inspect.rubrics import load_taxonomy
         >>> taxonomy = load_taxonomy()
         >>> len(taxonomy.scenarios), len(taxonomy.dimensions)
         (36, 42)
