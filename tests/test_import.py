@@ -204,9 +204,12 @@ WORDS_CALL = {
     "logs": {"short_names"},
     "stats": {"fewest_clusters"},
     "reports.numbers": {
-        *("column_key", "in_order"),  # names and order of columns
-        *("judge_scores", "means_frame"),  # what is known, as a data frame
-        *("cost_of_1000", "total_cost"),
+        "column_key",  # names and order of columns
+        "in_order",
+        "judge_scores",  # what is known, as a data frame
+        "means_frame",
+        "cost_of_1000",
+        "total_cost",
     },
 }
 """What `reports.words` may call of the rooms that read and compute; else it takes their types,

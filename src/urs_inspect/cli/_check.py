@@ -207,10 +207,10 @@ def _check_file(
 def _note_faults(checked: _Checked, error: Exception, note: str) -> None:
     """Note why a file could not be read, and what it was recognised without."""
     for line in str(error).splitlines():
-        told = checked.errors
+        notes = checked.errors
         if line == SKIP_INVALID:
-            told = checked.advice
-        told.append(_without_file(line, checked.file))
+            notes = checked.advice
+        notes.append(_without_file(line, checked.file))
     if note:
         checked.errors.append(note)
 

@@ -34,7 +34,7 @@ the error.
 EXAMPLE = 0.3
 """Difference of means for which reports say how many questions show it."""
 _FEWEST_FOR_SPREAD = 6
-"""Questions from which on their spread tells how many it takes."""
+"""Fewest questions by whose spread it is estimated how many a difference needs."""
 _FEW = 30
 """Questions below which a number that rests on their spread has one significant digit, not two."""
 Verdict = Literal[
@@ -239,8 +239,8 @@ class ComparedModels:
 
     def questions_to_tell(self, key: str) -> int | None:
         """Questions of a column for which a difference of `EXAMPLE` between its best model and the
-        first of those not told apart from it would be significant, if that is known; rounded to
-        what the spread of its questions can tell.
+        first of those not significantly worse would be significant, if that is known; rounded to
+        the digits that the spread of its questions allows.
         """
         best = self.best_in.get(key)
         if best is None or not best.unclear:
