@@ -81,7 +81,8 @@ class Language(_Model):
         name: Name of the language.
         dataset_label: Its label in files of cases.
         final: Name of the final score, and the other spellings that a judge may write.
-        ask_again: What a judge is asked after a reply that could not be read; `{reason}` is replaced.
+        ask_again: What a judge is asked after a reply that could not be read; `{reason}` is
+            replaced.
         bands: What an answer in each score range is like, in the order of the rubric's `bands`.
         frame: The prompt as a Jinja template, which the texts above fill in.
         frame_source: Name of the file of the frame, for messages.
