@@ -6,6 +6,7 @@ from pathlib import Path
 
 from urs_inspect._util import InputError
 from urs_inspect.logs._files import finished_headers, local_path, nothing_left, short_name
+from urs_inspect.logs._grids import read_grid_logs
 from urs_inspect.reports.layout._tables import Report
 from urs_inspect.reports.numbers._agreement import agreement_of, panel_of_blocks
 from urs_inspect.reports.numbers._answers import read_answers
@@ -13,7 +14,6 @@ from urs_inspect.reports.numbers._crossval import (
     TASK,
     crossval_of,
     grids_of,
-    read_grid_logs,
     read_judged_runs,
 )
 from urs_inspect.reports.numbers._human_data import (

@@ -19,7 +19,7 @@ from urs_inspect.logs._files import (
     read_summaries,
     short_name,
 )
-from urs_inspect.logs._naming import model_names, model_settings
+from urs_inspect.logs._naming import model_names, model_settings, version_number
 from urs_inspect.logs._scores import is_simulated, value_of
 from urs_inspect.reports._texts import DASH, Format, share
 from urs_inspect.reports.layout._tables import (
@@ -34,7 +34,6 @@ from urs_inspect.reports.numbers._conditions import (
     Shown,
     comparable_groups,
     differences,
-    version_number,
 )
 from urs_inspect.reports.words._published import published_section
 from urs_inspect.stats import Estimate

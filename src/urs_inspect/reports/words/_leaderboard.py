@@ -10,6 +10,7 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.judging._failures import SCORED_OUTCOMES
+from urs_inspect.logs._run_command import JUDGE_AGAIN
 from urs_inspect.reports._texts import (
     DASH,
     UNKNOWN,
@@ -31,7 +32,7 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
-from urs_inspect.reports.numbers._answers import CRITERION, JUDGE_AGAIN
+from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._comparison import EXAMPLE
 from urs_inspect.reports.numbers._costs import cost_of_1000
 from urs_inspect.reports.numbers._leaderboard import (
