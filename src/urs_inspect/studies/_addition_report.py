@@ -11,6 +11,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary
 
 from urs_inspect._util import counted
+from urs_inspect.datasets._published import load_published_urs
 from urs_inspect.judging._scores import last_score
 from urs_inspect.logs._files import (
     finished_headers,
@@ -149,7 +150,7 @@ def report_addition(logs: Iterable[str], command: str = "") -> Report:
         sections += _sections(title, notes, place, block, [*_COUNTED, *outcomes])
         files = [short_name(run.file) for run in block]
         facts.append({"table": place, "conditions": conditions, "logs": files})
-    sections.append(published_section(7, judged=False))
+    sections.append(published_section(load_published_urs(), 7, judged=False))
     if skipped:
         sections.append(Section("Skipped", skipped))
     sections.append(Section("Method", _METHOD))
