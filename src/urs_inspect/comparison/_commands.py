@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError, writing
-from urs_inspect.cli._emit import check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._emit import check_output, command_line, emit, on_logs, output_options, reading
 from urs_inspect.cli._first_screen import Shown, shown_options
 from urs_inspect.cli._reports import parse_scale, read_labels
 
@@ -46,7 +46,6 @@ _labels = partial(click.option, type=click.Path(path_type=Path), metavar="LABELS
 
 
 @click.command()
-@click.argument("logs", nargs=-1, required=True)
 @_SCORER
 @_TASK
 @_CLUSTER
@@ -73,8 +72,7 @@ _labels = partial(click.option, type=click.Path(path_type=Path), metavar="LABELS
     type=click.FloatRange(min=0, min_open=True),
     help="Say how many samples it takes to see this.",
 )
-@output_options("one page, CSV, Markdown and JSON")
-@click.pass_context
+@on_logs("one page, CSV, Markdown and JSON")
 def compare(  # noqa: PLR0913 - one argument an option
     context: click.Context,
     logs: tuple[str, ...],
