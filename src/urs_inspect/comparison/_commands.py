@@ -315,7 +315,7 @@ def gate(  # noqa: PLR0913 - one argument an option
     input or another error. With --equivalent: 0 equivalent; 1 different; 2 cannot tell. Samples
     without a score count against every claim.
     """
-    from urs_inspect.comparison._gate import refuse_other
+    from urs_inspect.comparison._gate import Rule, refuse_other
     from urs_inspect.comparison._gate_report import make_gate
     from urs_inspect.comparison._samples import read_sample_scores, task_of
 
@@ -326,12 +326,10 @@ def gate(  # noqa: PLR0913 - one argument an option
     with Console(stderr=True).status("Reading logs"):
         sides = [read([side]) for side in (base, new)]
     made = make_gate(
-        *sides,
-        margin=margin,
+        sides[0],
+        sides[1],
+        Rule(margin, level, equivalent, sequential),
         model=model,
-        level=level,
-        equivalent=equivalent,
-        sequential=sequential,
         series=series,
         scale=limits,
         lower_is_better=lower_is_better,
