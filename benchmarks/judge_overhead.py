@@ -51,7 +51,7 @@ def synthetic_task(protocol: "Protocol") -> "Task":
     from urs_inspect.samer import load_taxonomy
     from urs_inspect.scorers import pair_verdict
     from urs_inspect.solvers import compare_pair
-    from urs_inspect.tasks.judge_pairwise import pair_to_sample
+    from urs_inspect.tasks._benches import pair_to_sample
 
     taxonomy = load_taxonomy()
     scenarios = list(taxonomy.scenarios.items())

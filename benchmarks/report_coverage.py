@@ -203,6 +203,7 @@ def made_up_answers(
                 "earlier_judge_finals": [()] * total,
                 "cut_off": False,
                 "not_shown": "",
+                "answer_digest": "",
                 "cluster": "",
                 "structured": 0.0,
             },

@@ -55,9 +55,9 @@ from urs_inspect.samer._evaluation import RawOutputs, evaluate
 
 WAYS = ("reference", "transformers", "vllm")
 SHAPES = {
-    "tiny": Shape(hidden=64, heads=2, kv_heads=1, layers=2, intermediate=128, vocabulary=0),
-    "40m": Shape(hidden=640, heads=10, kv_heads=5, layers=8, intermediate=1728, vocabulary=0),
-    "8b": Shape(hidden=4096, heads=32, kv_heads=8, layers=32, intermediate=14336, vocabulary=0),
+    "tiny": Shape(hidden=64, heads=2, kv_heads=1, layers=2, intermediate=128),
+    "40m": Shape(hidden=640, heads=10, kv_heads=5, layers=8, intermediate=1728),
+    "8b": Shape(hidden=4096, heads=32, kv_heads=8, layers=32, intermediate=14336),
 }
 LONGEST = 2048
 MODEL = "model"
@@ -116,8 +116,8 @@ def checkpoint(finished: Path, shape: Shape, dtype: str) -> None:
     folder.mkdir(parents=True)
     vocabulary = write_tokenizer(folder, LONGEST)
     rng = np.random.default_rng(0)
-    single = Shape(shape.hidden, shape.heads, shape.kv_heads, 1, shape.intermediate, vocabulary)
-    tensors = backbone_tensors(rng, single)
+    single = Shape(shape.hidden, shape.heads, shape.kv_heads, 1, shape.intermediate)
+    tensors = backbone_tensors(rng, single, vocabulary)
     layer = {name: array for name, array in tensors.items() if ".layers.0." in name}
     files = {
         "rest": (
@@ -136,10 +136,8 @@ def checkpoint(finished: Path, shape: Shape, dtype: str) -> None:
     (folder / "model.safetensors.index.json").write_text(
         json.dumps({"metadata": {}, "weight_map": index})
     )
-    whole = Shape(
-        shape.hidden, shape.heads, shape.kv_heads, shape.layers, shape.intermediate, vocabulary
-    )
-    (folder / "config.json").write_text(json.dumps(released_config(whole, LONGEST, 42, dtype)))
+    config = released_config(shape, vocabulary, LONGEST, 42, dtype)
+    (folder / "config.json").write_text(json.dumps(config))
     folder.rename(finished)
 
 

@@ -143,6 +143,8 @@ def _reference(package: str) -> str:
 
 
 def _path(package: str, name: str) -> str:
+    if package == "urs_inspect.tasks":  # each lies in a module of its own name
+        return f"{package}.{name}.{name}"
     return PATHS.get(f"{package}.{name}", f"{package}.{name}")
 
 

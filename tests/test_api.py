@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inspect_ai._util.registry import is_registry_object
 
 from urs_inspect._satellites import SATELLITES
 
 PAGE = Path(__file__).parents[1] / "docs" / "api.md"
 _PACKAGES = (
     "urs_inspect",
+    "urs_inspect.tasks",
     "urs_inspect.judging",
     "urs_inspect.stats",
     "urs_inspect.discrepancy",
@@ -29,6 +31,7 @@ _PACKAGES = (
     "urs_inspect.annotation",
     "urs_inspect.scorers",
     "urs_inspect.solvers",
+    "urs_inspect.providers",
 )
 _COMMANDS_ONLY = ("estimating", "importing", "judges", "lmeval_tasks")
 """Satellites that export no name."""
@@ -40,7 +43,15 @@ PACKAGES = (
 
 def exported(package: str) -> dict[str, Any]:
     module = import_module(package)
-    return {name: getattr(module, name) for name in module.__all__ if not name.startswith("__")}
+    names = [name for name in module.__all__ if not name.startswith("__")]
+    return {name: _as_written(getattr(module, name)) for name in names}
+
+
+def _as_written(value: Any) -> Any:
+    """The function of a provider, whose docstring the harness's decorator does not keep."""
+    if is_registry_object(value, "modelapi"):
+        return inspect.getclosurevars(value).nonlocals["wrapped"]
+    return value
 
 
 def first_sentence(value: Any) -> str:

@@ -201,12 +201,13 @@ def test_the_sample_can_be_judged_and_rated_without_the_harness() -> None:
 
 
 WORDS_CALL = {
+    "datasets": set[str](),
+    "rubrics": set[str](),
     "logs": {"short_names"},
     "stats": {"fewest_clusters"},
     "reports.numbers": {
         "column_key",  # names and order of columns
         "in_order",
-        "judge_scores",  # what is known, as a data frame
         "means_frame",
         "cost_of_1000",
         "total_cost",

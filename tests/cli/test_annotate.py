@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.model import ModelOutput
 
 from tests.annotation.samples import ballot, ballots, rating, shown_logs
 from tests.ballot_files import write_ballots
@@ -464,6 +465,20 @@ def test_only_answers_that_a_file_names_are_rated(
     assert tells(refused(*command, file), "rest.csv ... p/")
     file.write_text("id,model,rating\n")
     assert tells(refused(*command, file), "rest.csv ... nothing is left")
+
+
+def test_answers_judged_by_a_rubric_of_ones_own_are_rated_by_it(
+    run: Run, refused: Said, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text("name: own\nversion: '1'\n", encoding="utf-8")
+    sample = answered("q1", judgement(5.0), output=ModelOutput.from_content("p/model", "text"))
+    log = write_judged(tmp_path / "a.eval", sample, metadata={"rubric": "own 1"})
+    (tmp_path / "ratings").mkdir()
+    command = ("annotate", log, "--votes", tmp_path / "ratings", "--report")
+    assert tells(refused(*command), "'own 1' ... --rubric")
+    found = run(*command, "--rubric", own)
+    assert found.exit_code == 0, found.output
 
 
 def test_only_pairs_of_answers_to_questions_of_one_language_are_voted_on(

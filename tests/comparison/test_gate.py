@@ -1,5 +1,5 @@
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
@@ -7,6 +7,7 @@ import pytest
 
 from tests.telling import tells
 from urs_inspect._util import InputError
+from urs_inspect.comparison._gate import Rule
 from urs_inspect.comparison._gate_report import make_gate
 from urs_inspect.comparison._samples import SampleRun, SampleScores
 from urs_inspect.stats._power import verdicts
@@ -23,6 +24,13 @@ def scores(values, *, model="a", ids=None, clusters=None, scale=(0.0, 1.0), high
     runs = (SampleRun(f"{id(table)}.eval", model, "2026-01-01T00:00:00+00:00", len(names)),)
     simulated = model.startswith("urs_simulation/")
     return SampleScores(table, "task", "match", (), scale, higher, runs, (), simulated=simulated)
+
+
+def gate_of(base, new, **options):
+    """The gate with these options, of its rule and others."""
+    of_rule = options.keys() & {field.name for field in fields(Rule)}
+    rule = Rule(**{name: options.pop(name) for name in of_rule})
+    return make_gate(base, new, rule, **options)
 
 
 def notes(found):
@@ -51,8 +59,8 @@ def changed(gained, lost):
 )
 def test_decisions(gained, lost, margin, plain, equivalent):
     sides = scores(BASE), scores(changed(gained, lost))
-    assert make_gate(*sides, margin=margin).code == plain
-    assert make_gate(*sides, margin=margin, equivalent=True).code == equivalent
+    assert make_gate(*sides, Rule(margin)).code == plain
+    assert make_gate(*sides, Rule(margin, equivalent=True)).code == equivalent
 
 
 @pytest.mark.parametrize(
@@ -66,9 +74,7 @@ def test_decisions(gained, lost, margin, plain, equivalent):
     ],
 )
 def test_a_loss_that_is_certainly_beyond_the_margin_is_called_so(gained, lost, equivalent, reason):
-    gate = make_gate(
-        scores(BASE), scores(changed(gained, lost)), margin=0.06, equivalent=equivalent
-    )
+    gate = make_gate(scores(BASE), scores(changed(gained, lost)), Rule(0.06, equivalent=equivalent))
     first = gate.report.sections[0].notes[0]
     assert gate.code == 1
     assert tells(first, reason)
@@ -77,7 +83,7 @@ def test_a_loss_that_is_certainly_beyond_the_margin_is_called_so(gained, lost, e
 
 @pytest.mark.parametrize(("margin", "code"), [(0.06, 1), (0.2, 0)])
 def test_only_a_loss_that_passes_is_said_to_be_below_the_margin(margin, code):
-    gate = make_gate(scores(BASE), scores(changed(10, 40)), margin=margin)
+    gate = make_gate(scores(BASE), scores(changed(10, 40)), Rule(margin))
     assert gate.code == code
     assert ("less than" in notes(gate)) == (code == 0)
 
@@ -101,14 +107,14 @@ def test_verdicts_of_many_at_once():
 def test_where_lower_is_better_a_rise_is_a_loss(higher, options):
     for gained, lost, code in ((60, 10, 1), (10, 60, 0)):
         sides = scores(BASE, higher=higher), scores(changed(gained, lost), higher=higher)
-        assert make_gate(*sides, margin=0.05, **options).code == code
+        assert make_gate(*sides, Rule(0.05), **options).code == code
 
 
 def test_missing_scores_count_against_every_claim():
     good, bad = changed(10, 10), changed(10, 60)
-    assert make_gate(scores(BASE), scores(good), margin=0.06).code == 0
+    assert make_gate(scores(BASE), scores(good), Rule(0.06)).code == 0
     good[np.flatnonzero(good == 1)[:24]] = math.nan
-    found = make_gate(scores(BASE), scores(good), margin=0.06)
+    found = make_gate(scores(BASE), scores(good), Rule(0.06))
     assert found.code == 2
     table = found.report.tables()["gate"].set_index("what")["mean"]
     assert table["Missing scores all against NEW"] == pytest.approx(
@@ -120,36 +126,36 @@ def test_missing_scores_count_against_every_claim():
         np.nan_to_num(good, nan=1).mean() - BASE.mean()
     )
     bad[np.flatnonzero(bad == 0)[:100]] = math.nan
-    assert make_gate(scores(BASE), scores(bad), margin=0.05).code == 2
+    assert make_gate(scores(BASE), scores(bad), Rule(0.05)).code == 2
 
 
 def test_missing_epochs_count_against_every_claim() -> None:
     base, new = scores([0.5] * 30), scores([0.5, 0.6] * 15)
-    assert make_gate(base, new, margin=0.1).code == 0
+    assert make_gate(base, new, Rule(0.1)).code == 0
     lacking = replace(new, table=new.table.assign(epochs=3, scored=[1, 3] * 15))
-    found = make_gate(base, lacking, margin=0.1)
+    found = make_gate(base, lacking, Rule(0.1))
     assert found.code == 2  # at worst the mean of every second sample is 1/6
     assert "some epochs only: 0 and 15" in found.report.markdown()
 
 
 def test_few_clusters_and_no_scores_decide_nothing():
-    assert make_gate(scores(BASE[:5]), scores(BASE[:5]), margin=0.9).code == 2
+    assert make_gate(scores(BASE[:5]), scores(BASE[:5]), Rule(0.9)).code == 2
     clusters = [str(place % 5) for place in range(400)]
     assert (
         make_gate(
-            scores(BASE, clusters=clusters), scores(changed(10, 60), clusters=clusters), margin=0.5
+            scores(BASE, clusters=clusters), scores(changed(10, 60), clusters=clusters), Rule(0.5)
         ).code
         == 2
     )
     nothing = np.full(400, math.nan)
-    assert make_gate(scores(BASE), scores(nothing), margin=0.5).code == 2
-    assert make_gate(scores(nothing), scores(nothing, scale=None), margin=0.5).code == 2
+    assert make_gate(scores(BASE), scores(nothing), Rule(0.5)).code == 2
+    assert make_gate(scores(nothing), scores(nothing, scale=None), Rule(0.5)).code == 2
 
 
 def test_means_are_said_to_be_over_clusters_where_there_are_some():
     def title(clusters):
         sides = (scores(values, clusters=clusters) for values in (BASE, changed(10, 10)))
-        sections = make_gate(*sides, margin=0.5).report.sections
+        sections = gate_of(*sides, margin=0.5).report.sections
         return " ".join(table.title for section in sections for table in section.tables)
 
     assert "cluster" not in title(None)
@@ -162,12 +168,12 @@ def constant():
 
 def test_equal_scores_pass_with_enough_samples_and_a_scale():
     for size, code in ((20, 2), (40, 0)):
-        assert make_gate(scores(BASE[:size]), scores(BASE[:size]), margin=0.1).code == code
-    found = make_gate(*constant(), margin=0.5)
+        assert make_gate(scores(BASE[:size]), scores(BASE[:size]), Rule(0.1)).code == code
+    found = gate_of(*constant(), margin=0.5)
     assert found.code == 2
     assert "--scale" in notes(found)
     assert "too few" not in notes(found)
-    assert make_gate(*constant(), margin=0.5, scale=(1, 10)).code == 0
+    assert gate_of(*constant(), margin=0.5, scale=(1, 10)).code == 0
 
 
 @pytest.mark.parametrize(
@@ -178,7 +184,7 @@ def test_equal_scores_pass_with_enough_samples_and_a_scale():
 )
 def test_options_out_of_range_are_refused(options):
     with pytest.raises(InputError, match=next(iter(options))):
-        make_gate(*constant(), **({"margin": 0.5, "scale": (1, 10)} | options))
+        gate_of(*constant(), **({"margin": 0.5, "scale": (1, 10)} | options))
 
 
 def test_a_margin_that_rare_losses_alone_can_exceed_is_called_out_of_reach():
@@ -188,19 +194,19 @@ def test_a_margin_that_rare_losses_alone_can_exceed_is_called_out_of_reach():
         (0.6, True),
         (0.8, False),
     ):  # 40 samples and a scale of 9 points: 9 * 3 / 40 = 0.67
-        gate = make_gate(scores(base), scores(new), margin=margin, scale=(1, 10))
+        gate = make_gate(scores(base), scores(new), Rule(margin), scale=(1, 10))
         assert (gate.code, "rare" in notes(gate)) == ((2, True) if out_of_reach else (0, False))
 
 
 def test_samples_of_one_side_are_left_out_and_counted_up_to_half():
     ids = [f"s{place}" for place in range(100, 500)]
-    found = make_gate(scores(BASE), scores(BASE, ids=ids), margin=0.5)
+    found = make_gate(scores(BASE), scores(BASE, ids=ids), Rule(0.5))
     assert tells(notes(found), "100 only of BASE, 100 only of NEW")
     with pytest.raises(InputError, match="200 samples"):  # half is not more than half
-        make_gate(scores(BASE), scores(BASE[:200]), margin=0.5)
+        make_gate(scores(BASE), scores(BASE[:200]), Rule(0.5))
     with pytest.raises(InputError, match=r"150 samples.*250 only of BASE, 250 only of NEW"):
         make_gate(
-            scores(BASE), scores(BASE, ids=[f"s{place}" for place in range(250, 650)]), margin=0.5
+            scores(BASE), scores(BASE, ids=[f"s{place}" for place in range(250, 650)]), Rule(0.5)
         )
 
 
@@ -209,7 +215,7 @@ def test_an_error_also_says_what_was_left_out_of_each_side():
     with pytest.raises(
         InputError, match=r"30 samples.*both.*\nBASE: 400 reasons.\nNEW: 30 reasons."
     ):
-        make_gate(base, new, margin=0.5)
+        make_gate(base, new, Rule(0.5))
 
 
 def test_sides_that_do_not_compare_are_refused():
@@ -226,14 +232,14 @@ def test_sides_that_do_not_compare_are_refused():
         (scores(BASE, clusters=["c"] * 400), None, r"cluster"),
     ):
         with pytest.raises(InputError, match=said):
-            make_gate(base, new, margin=0.1, model=model)
+            make_gate(base, new, Rule(0.1), model=model)
 
 
 def test_the_order_of_samples_does_not_matter():
     order = np.random.default_rng(0).permutation(400)
     mixed = scores(changed(10, 60)[order], ids=[f"s{place}" for place in order])
     one, other = (
-        make_gate(scores(BASE), side, margin=0.05) for side in (scores(changed(10, 60)), mixed)
+        make_gate(scores(BASE), side, Rule(0.05)) for side in (scores(changed(10, 60)), mixed)
     )
     assert one.report.tables()["gate"].equals(other.report.tables()["gate"])
 
@@ -245,7 +251,7 @@ def test_a_series_moves_by_the_shift_and_a_shift_that_depends_on_the_score_is_wa
 
     def anchored(fresh):
         sides = scores(old, scale=None), scores(fresh, scale=None)
-        return make_gate(*sides, margin=0.5, equivalent=True, series=(6.8, 7.1))
+        return make_gate(*sides, Rule(0.5, equivalent=True), series=(6.8, 7.1))
 
     found = anchored(moved)
     series = found.report.tables()["series"]
@@ -261,7 +267,7 @@ def test_a_series_moves_by_the_shift_and_a_shift_that_depends_on_the_score_is_wa
 
 
 def test_the_report_names_simulated_models():
-    found = make_gate(replace(scores(BASE), simulated=True), scores(BASE), margin=0.1)
+    found = make_gate(replace(scores(BASE), simulated=True), scores(BASE), Rule(0.1))
     assert found.report.sections[0].title == "Simulation"
     assert "SIMULATION" in found.report.markdown()
 
@@ -269,30 +275,30 @@ def test_the_report_names_simulated_models():
 def test_sides_judged_with_and_without_structured_output_are_named():
     without, with_it = scores(BASE), replace(scores(changed(10, 10)), structured="true")
     assert tells(
-        notes(make_gate(without, with_it, margin=0.05)),
+        notes(make_gate(without, with_it, Rule(0.05))),
         "Structured output ... false in BASE, true in NEW",
     )
     both = (replace(side, structured="true") for side in (without, with_it))
-    assert "Structured output" not in notes(make_gate(*both, margin=0.05))
+    assert "Structured output" not in notes(gate_of(*both, margin=0.05))
 
 
 def test_what_would_settle_it_is_said_where_nothing_can_be_told():
-    first = make_gate(scores(BASE), scores(changed(20, 25)), margin=0.02)
+    first = make_gate(scores(BASE), scores(changed(20, 25)), Rule(0.02))
     needed = first.report.facts["samples_needed"]
     assert first.code == 2
     assert tells(notes(first), f"{needed:,} samples ... 80%")
     more = np.tile(BASE, -(-needed // len(BASE)))
-    assert make_gate(scores(more), scores(more), margin=0.02).code == 0
+    assert make_gate(scores(more), scores(more), Rule(0.02)).code == 0
 
 
 def test_samples_that_would_settle_equal_scores():
-    found = make_gate(scores(BASE), scores(BASE), margin=0.005)
+    found = make_gate(scores(BASE), scores(BASE), Rule(0.005))
     assert found.code == 2
     needed = next(int(count) for count in range(401, 1000) if tells(notes(found), f"{count} samp"))
     more = np.resize(BASE, needed)
-    assert make_gate(scores(more), scores(more), margin=0.005).code == 0
+    assert make_gate(scores(more), scores(more), Rule(0.005)).code == 0
     less = np.resize(BASE, needed - 2)
-    assert make_gate(scores(less), scores(less), margin=0.005).code == 2
+    assert make_gate(scores(less), scores(less), Rule(0.005)).code == 2
 
 
 @pytest.mark.parametrize("margin", [6.0, 20.0])
@@ -300,12 +306,12 @@ def test_a_margin_as_wide_as_the_scores_seen_is_refused(margin):
     values = np.resize([4.0, 10.0, 7.0], 60)
     sides = scores(values, scale=None), scores(values[::-1], scale=None)
     with pytest.raises(InputError) as caught:
-        make_gate(*sides, margin=margin)
+        make_gate(*sides, Rule(margin))
     assert tells(caught.value, "margin ... 4 to 10 ... --scale")
-    assert make_gate(*sides, margin=margin, scale=(0, 30)).code == 0
+    assert make_gate(*sides, Rule(margin), scale=(0, 30)).code == 0
 
 
 def test_two_tasks_are_refused_by_name():
     with pytest.raises(InputError) as caught:
-        make_gate(scores(BASE), replace(scores(BASE), task="other"), margin=0.1)
+        make_gate(scores(BASE), replace(scores(BASE), task="other"), Rule(0.1))
     assert tells(caught.value, "BASE ... task ... NEW ... other")

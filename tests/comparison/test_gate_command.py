@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 from inspect_ai import Task
@@ -76,6 +77,24 @@ def test_two_tasks_are_refused_before_their_scores_are_read(run, logs, tmp_path)
     result = run("gate", logs / "base", tmp_path, "--margin", 0.1, "--scorer", "no")
     assert result.exit_code == 3
     assert all(word in result.stderr for word in ("quiz", "other"))
+
+
+def test_of_folders_with_logs_of_several_tasks_one_is_named(run, logs, tmp_path):
+    other = Task(MemoryDataset([Sample(input="?", target="yes")]), name="other", scorer=match())
+    for side in ("base", "same"):
+        shutil.copytree(logs / side, tmp_path / side)
+        run_quietly(other, tmp_path / side, model="none", solver=answer(1))
+    command = ("gate", tmp_path / "base", tmp_path / "same", "--margin", 0.1)
+    refused = run(*command)
+    assert refused.exit_code == 3
+    assert all(word in refused.stderr for word in ("quiz", "other", "task"))
+    assert run(*command, "--task", "quiz").exit_code == 0
+
+
+@pytest.mark.parametrize(("base", "new", "code"), [("base", "worse", 0), ("worse", "base", 1)])
+def test_where_a_lower_score_is_better_fewer_right_answers_pass(run, logs, base, new, code):
+    command = ("gate", logs / base, logs / new, "--margin", 0.1, "--lower-is-better")
+    assert run(*command).exit_code == code
 
 
 def test_the_summary_is_appended_as_markdown(run, logs, tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.comparison.test_gate import BASE, changed, scores
+from tests.comparison.test_gate import BASE, changed, gate_of, scores
 from tests.reports.golden_files import check_golden
 from urs_inspect._util import InputError
 from urs_inspect.comparison._gate import (
@@ -182,7 +182,7 @@ CASES: dict[str, tuple[Callable[[], tuple[SampleScores, SampleScores]], dict[str
 def test_the_report_of_every_kind_of_gate() -> None:
     parts = []
     for name, (sides, options) in CASES.items():
-        made = make_gate(*sides(), **options)
+        made = gate_of(*sides(), **options)
         facts = {key: value for key, value in made.report.as_dict().items() if key in FACTS}
         facts["warned"] = [each.title for each in made.report.sections if each.warnings]
         given = ", ".join(f"{key} {value}" for key, value in options.items())
@@ -209,7 +209,7 @@ def rounded(facts: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("equivalent", [False, True])
 def test_missing_scores_have_a_section_whatever_is_claimed(equivalent: bool) -> None:
     for sides, lacks in ((many_missing(), True), (pair(BASE, changed(10, 10)), False)):
-        made = make_gate(*sides, margin=0.1, equivalent=equivalent).report
+        made = make_gate(*sides, Rule(0.1, equivalent=equivalent)).report
         titles = [section.title for section in made.sections]
         assert ("Missing scores" in titles) is lacks
         runs = made.tables()["runs"]
@@ -220,7 +220,7 @@ def test_missing_scores_have_a_section_whatever_is_claimed(equivalent: bool) -> 
 def test_a_gate_without_a_series_has_no_table_of_one() -> None:
     sides = pair(POINTS, moved(0.1, 0.8), **ONE_TO_TEN)
     for series in ((), (6.5,)):
-        made = make_gate(*sides, margin=0.8, equivalent=True, series=series)
+        made = make_gate(*sides, Rule(0.8, equivalent=True), series=series)
         assert ("series" in made.report.tables()) == bool(series)
 
 
@@ -457,15 +457,15 @@ def test_sides_that_differ_in_a_fact_are_refused(case: str) -> None:
     base = replace(side(BASE, "base"), **of_base)
     new = replace(side(changed(10, 10), "new"), **of_new)
     with pytest.raises(InputError) as refused:
-        make_gate(base, new, margin=0.1)
+        make_gate(base, new, Rule(0.1))
     message = refused.value.message
     assert [word for word in words if word not in message] == []
     # Two judges may be shown to be equivalent, and nothing else that differs.
     if set(of_base) & {"judge", "scored_by"}:
-        assert make_gate(base, new, margin=0.1, equivalent=True).code == 0
+        assert make_gate(base, new, Rule(0.1, equivalent=True)).code == 0
     else:
         with pytest.raises(InputError, match=words[0]):
-            make_gate(base, new, margin=0.1, equivalent=True)
+            make_gate(base, new, Rule(0.1, equivalent=True))
 
 
 @pytest.mark.parametrize("fact", ["version", "dataset", "higher_is_better"])
@@ -475,14 +475,14 @@ def test_a_fact_that_one_side_does_not_know_is_no_difference(fact: str) -> None:
     known: Any = True if fact == "higher_is_better" else "known"
     for ours, theirs in ((unknown, known), (known, unknown)):
         sides = replace(base, **{fact: ours}), replace(new, **{fact: theirs})
-        assert make_gate(*sides, margin=0.1).code == 0
+        assert make_gate(*sides, Rule(0.1)).code == 0
 
 
 def test_inputs_of_lm_eval_that_are_not_known_are_no_difference() -> None:
     base, new = side(BASE, "base"), side(changed(10, 10), "new")
     inputs = pd.Series(["x"] * 400).where(np.arange(400) % 2 > 0)
     unknown = replace(new, table=new.table.assign(input=inputs))
-    assert make_gate(base, unknown, margin=0.1).code == 0
+    assert make_gate(base, unknown, Rule(0.1)).code == 0
 
 
 def test_a_gate_takes_just_more_than_half_of_the_samples_of_both() -> None:
@@ -490,21 +490,21 @@ def test_a_gate_takes_just_more_than_half_of_the_samples_of_both() -> None:
         base = side(BASE[:100], "base")
         new = side(BASE[:common], "new")
         if is_enough:
-            assert make_gate(base, new, margin=0.5).code == 0
+            assert make_gate(base, new, Rule(0.5)).code == 0
         else:
             with pytest.raises(InputError, match="50 samples"):
-                make_gate(base, new, margin=0.5)
+                make_gate(base, new, Rule(0.5))
 
 
 @pytest.mark.parametrize("level", [0.5, 1.0, 0.4, 1.1])
 def test_a_level_of_a_half_or_one_is_refused(level: float) -> None:
     with pytest.raises(InputError, match="level"):
-        make_gate(*pair(BASE, changed(10, 10)), margin=0.1, level=level)
+        make_gate(*pair(BASE, changed(10, 10)), Rule(0.1, level=level))
 
 
 @pytest.mark.parametrize("level", [0.51, 0.99])
 def test_a_level_between_a_half_and_one_is_taken(level: float) -> None:
-    found = make_gate(*pair(BASE, changed(10, 10)), margin=0.2, level=level)
+    found = make_gate(*pair(BASE, changed(10, 10)), Rule(0.2, level=level))
     assert (found.code, found.report.facts["level"]) == (0, level)
 
 
@@ -512,4 +512,4 @@ def test_scores_beyond_the_scale_are_refused_on_both_ends() -> None:
     for base, new, scale in ((0.0, 5.0, (1, 10)), (11.0, 5.0, (1, 10)), (5.0, 0.0, (1, 10))):
         sides = pair([base] + [4.0, 6.0] * 20, [new] + [4.0, 6.0] * 20, scale=None)
         with pytest.raises(InputError, match=r"scale.*1 of 82"):
-            make_gate(*sides, margin=0.5, scale=scale)
+            make_gate(*sides, Rule(0.5), scale=scale)

@@ -107,6 +107,21 @@ def test_a_good_judge_is_taken_whole(tmp_path: Path, said: Said, facts: Callable
     assert (by.count("person"), by.count("lab/judge0")) == (100, NUMBER - 100)
 
 
+def test_of_logs_of_several_tasks_one_is_named(
+    tmp_path: Path, refused: Said, facts: Callable[..., Any]
+) -> None:
+    right, judges = judged(1, 0.02)
+    logs = write_judges(tmp_path, judges)
+    other = Task([Sample(input="?", target="x")], solver=say("x"), scorer=match(), name="other")
+    logs.append(str(run(other, tmp_path / "other", model="none").location))
+    file = label_file(tmp_path, right, range(100))
+    asked = ("trust", *logs, "--human", file, "--at-least", 0.9)
+    task = read_eval_log(logs[0]).eval.task
+    assert all(word in refused(*asked) for word in ("task", "other", task))
+    [row] = facts(*asked, "--task", task)["tables"]["judges"]
+    assert (row["judge"], row["labels"]) == ("lab/judge0", 100)
+
+
 def test_counts_of_a_judges_replies_are_no_judge(tmp_path: Path, facts: Callable[..., Any]) -> None:
     right, judges = judged(2, 0.06)
     [file] = write_judges(tmp_path, judges)

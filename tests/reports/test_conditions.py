@@ -10,6 +10,7 @@ import pytest
 
 from tests.reports.answer_rows import rows
 from tests.telling import Telling, tells
+from urs_inspect.logs._naming import version_number
 from urs_inspect.reports.numbers._conditions import (
     Conditions,
     Difference,
@@ -20,7 +21,6 @@ from urs_inspect.reports.numbers._conditions import (
     conditions_of,
     digest_of,
     prompts_of,
-    version_number,
 )
 from urs_inspect.reports.words._comparison import reasons_apart, unlike_notes
 

@@ -28,6 +28,7 @@ from urs_inspect import urs
 from urs_inspect._util import InputError
 from urs_inspect.datasets._references import Reference, gather, question_sha256, reference_lines
 from urs_inspect.logs._files import read_log
+from urs_inspect.logs._grids import GridLog, _judged, read_grid_log, read_grid_logs
 from urs_inspect.reports._from_logs import report_crossval
 from urs_inspect.reports.layout._tables import Report
 from urs_inspect.reports.numbers._answers import read_answers
@@ -35,9 +36,7 @@ from urs_inspect.reports.numbers._conditions import Conditions, Difference
 from urs_inspect.reports.numbers._crossval import (
     ALL,
     Grid,
-    GridLog,
     JudgedRuns,
-    _judged,
     bias_table,
     crossval_of,
     grids_of,
@@ -45,8 +44,6 @@ from urs_inspect.reports.numbers._crossval import (
     order_tables,
     outcome_table,
     preference_table,
-    read_grid_log,
-    read_grid_logs,
     read_judged_runs,
     reversals_of,
     with_holm,
@@ -281,7 +278,7 @@ def test_logs_are_read_in_their_order_and_those_without_judgements_are_told(
     def read_one(log: EvalLog) -> GridLog:
         return made[Path(log.location).name]
 
-    monkeypatch.setattr("urs_inspect.reports.numbers._crossval.read_grid_log", read_one)
+    monkeypatch.setattr("urs_inspect.logs._grids.read_grid_log", read_one)
     logs: list[Any] = [
         SimpleNamespace(location=f"/logs/{name}.eval")
         for name in ("late", "torn", "empty", "early")

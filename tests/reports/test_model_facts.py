@@ -17,12 +17,14 @@ from tests.telling import tells
 from urs_inspect.reports.numbers._answers import Run
 from urs_inspect.reports.numbers._human_data import HumanRating, HumanRatings
 from urs_inspect.reports.numbers._leaderboard import (
+    FlatJudge,
     Ranking,
     make_leaderboard,
     means_frame,
     noise_of,
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
+from urs_inspect.reports.words._leaderboard import left_out as sentences_of
 from urs_inspect.rubrics import Rubric
 from urs_inspect.stats import interval_alpha
 from urs_inspect.stats._variance_components import (
@@ -361,6 +363,8 @@ def test_what_is_said_of_answers_by_hand() -> None:
         "temperatures": ("0, 1",),
         "without_country": 2,
         "silent_judges": ("p/two",),
+        "flat_judges": (FlatJudge("p/one", scores=12, top=0, only=5.0),),
+        "equal_answers": (),
     }
     assert list(found["cut_off"]) == ["b", "a"]
     assert list(found["not_shown"]) == ["image 2", "audio"]
@@ -485,7 +489,7 @@ def test_a_later_ranking_without_weights_is_left_out_by_all_its_models() -> None
     made = make_leaderboard(answers(whole, other, left_out=left_out), traffic=mix, rounds=20)
     [ranking] = made.rankings
     assert sorted(ranking.compared.names) == ["a", "b", "c"]
-    before, said = made.skipped
+    before, said = sentences_of(made)
     assert before == left_out[0]
     assert tells(said, "x, y ... mix.yaml ... api")
 

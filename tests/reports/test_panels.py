@@ -16,6 +16,7 @@ from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.comparison._compare import compare
+from urs_inspect.comparison._gate import Rule
 from urs_inspect.comparison._gate_report import make_gate
 from urs_inspect.comparison._samples import read_sample_scores
 from urs_inspect.reports.numbers._answers import Answers
@@ -220,7 +221,7 @@ def test_scores_by_a_part_of_a_panel_are_missing_for_compare_and_gate(tmp_path: 
     assert "3 scores" in read.chosen and "3 in a.eval" in read.chosen
     assert read.table.groupby("model")["value"].count().to_dict() == {"p/a": 5, "p/b": 8}
     base, new = (read_sample_scores([log], **OF_PANELS) for log in logs)
-    notes = make_gate(base, new, margin=1.0, scale=(1.0, 10.0)).report.sections[0].notes
+    notes = make_gate(base, new, Rule(1.0), scale=(1.0, 10.0)).report.sections[0].notes
     assert any(tells(note, "of the panel") and "a.eval" in note for note in notes)
     assert len(notes) == len(set(notes))
     assert "panel" not in new.chosen
@@ -233,7 +234,7 @@ def test_a_judge_that_gave_no_score_in_any_log_is_no_part_of_the_panel(tmp_path:
     whole = panel_log(tmp_path / "c.eval", [{LENIENT: 8.0, STRICT: 5.0}] * 8)
     base, new = (read_sample_scores([log], **OF_PANELS) for log in (whole, logs[0]))
     with pytest.raises(InputError, match="panel of judges"):
-        make_gate(base, new, margin=1.0, scale=(1.0, 10.0))
+        make_gate(base, new, Rule(1.0), scale=(1.0, 10.0))
 
 
 def test_compare_and_gate_claim_nothing_because_a_strict_judge_failed(tmp_path: Path) -> None:
@@ -256,7 +257,7 @@ def test_compare_and_gate_claim_nothing_because_a_strict_judge_failed(tmp_path: 
         compared = compare(read_sample_scores(logs, **OF_PANELS).answers, rounds=200)
         claims += bool(compared.leads)
         base, new = (read_sample_scores([log], **OF_PANELS) for log in logs)
-        passed += make_gate(base, new, margin=0.3, scale=(1.0, 10.0)).code == 0
+        passed += make_gate(base, new, Rule(0.3), scale=(1.0, 10.0)).code == 0
     assert (claims, passed) == (0, 0)
 
 

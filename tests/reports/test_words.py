@@ -46,7 +46,12 @@ from urs_inspect.reports.numbers._comparison import BestOfColumn, Comparison
 from urs_inspect.reports.numbers._conditions import Difference, OtherPrompts, OtherQuestions, Reason
 from urs_inspect.reports.numbers._corrected import CorrectedMeans, FromAll
 from urs_inspect.reports.numbers._judge_checks import JudgeFact
-from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
+from urs_inspect.reports.numbers._leaderboard import (
+    Leaderboard,
+    Ranking,
+    equal_answers,
+    flat_judges,
+)
 from urs_inspect.reports.numbers._lengths import LengthLead, LengthRegression
 from urs_inspect.reports.words._cards import _shortened, extreme_answers, model_cards, reason_of
 from urs_inspect.reports.words._comparison import (
@@ -192,6 +197,11 @@ def test_ranks_are_one_number_or_a_range() -> None:
 # --- the first screen ---
 
 
+def ranking_about(**facts: Any) -> Ranking:
+    base = cached("a_clear_best_of_two")
+    return replace(base, about_answers=replace(base.about_answers, **facts), without_intents=())
+
+
 @pytest.mark.parametrize(
     ("same", "others", "said"),
     [(9, 0, False), (10, 0, True), (49, 1, True), (48, 1, False), (8, 1, False)],
@@ -199,12 +209,11 @@ def test_ranks_are_one_number_or_a_range() -> None:
 def test_a_judge_is_flat_from_ten_scores_and_98_percent_of_top_marks_on(
     same: int, others: int, said: bool
 ) -> None:
-    base = cached("a_clear_best_of_two")
     given = [10.0] * same + [6.0] * others
     table = answers(
         model("p/a", 7.0, questions=len(given), change=lambda place: {"final": given[place]})
     ).table
-    assert bool(first_cautions(replace(base, answers=table))) is said
+    assert bool(first_cautions(ranking_about(flat_judges=flat_judges(table)))) is said
 
 
 @pytest.mark.parametrize(
@@ -222,10 +231,8 @@ def test_equal_answers_are_named_from_two_and_a_tenth_on(equal: int, of: int, sa
         )
         for name in ("p/good", "p/bad")
     ]
-    ranking = replace(
-        cached("a_clear_best_of_two"), answers=answers(*made).table, without_intents=()
-    )
-    assert bool(more_cautions(ranking)) is said
+    found = equal_answers(answers(*made).table, ["p/good", "p/bad"])
+    assert bool(more_cautions(ranking_about(equal_answers=found))) is said
 
 
 def test_equal_answers_are_counted_over_the_questions_that_both_answered() -> None:
@@ -233,10 +240,8 @@ def test_equal_answers_are_counted_over_the_questions_that_both_answered() -> No
     shared = model("p/bad", 7.0, questions=10, change=lambda place: {
         "answer_digest": f"{place}" if place < 3 else f"bad {place}"
     })  # fmt: skip
-    ranking = replace(
-        cached("a_clear_best_of_two"), answers=answers(alone, shared).table, without_intents=()
-    )
-    [caution] = more_cautions(ranking)
+    found = equal_answers(answers(alone, shared).table, ["p/good", "p/bad"])
+    [caution] = more_cautions(ranking_about(equal_answers=found))
     assert "3 of 10" in caution
 
 
@@ -881,7 +886,8 @@ def test_which_models_judged_themselves() -> None:
             models = base.compared.models.assign(self_judged=list(shares))
             conditions = replace(base.conditions, judges=("p/a", "p/b")[:judges])
             ranking = comparing(base, models=models)
-            ranking = replace(ranking, conditions=conditions, answers=base.answers[:0])
+            about = replace(base.about_answers, equal_answers=())
+            ranking = replace(ranking, conditions=conditions, about_answers=about)
             said[f"{judges} judges, shares {shares}"] = more_cautions(ranking)
     check_golden("self_judged_in_words", page(said))
 

@@ -1,7 +1,7 @@
 """Random tiny checkpoints in the released layout, and a tokeniser of our own for them."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,6 @@ class Shape:
     kv_heads: int = 1
     layers: int = 2
     intermediate: int = 128
-    vocabulary: int = 0
 
 
 TINY = Shape()
@@ -74,18 +73,17 @@ def tiny_checkpoint(
     """Write a random SaMer checkpoint in the released layout, in one file or `shards` with an
     index; return its folder.
 
-    The vocabulary of the shape is that of the tokenizer. A head of attention has the width
-    `hidden / heads`, of which vLLM on a CPU wants 32 or more.
+    A head of attention has the width `hidden / heads`, of which vLLM on a CPU wants 32 or more.
     `inner_widths` are those within SaMer's heads, by default the published ones; `dtype` is
     `float32`, or `bfloat16` as released.
     """
     path.mkdir(parents=True)
-    shape = replace(shape, vocabulary=write_tokenizer(path, max_positions))
+    vocabulary = write_tokenizer(path, max_positions)
     rng = np.random.default_rng(seed)
-    tensors = backbone_tensors(rng, shape)
+    tensors = backbone_tensors(rng, shape, vocabulary)
     tensors |= head_tensors(rng, shape.hidden, dimensions, inner_widths)
     write_weights(path, tensors, dtype=dtype, shards=shards)
-    config = released_config(shape, max_positions, dimensions, dtype)
+    config = released_config(shape, vocabulary, max_positions, dimensions, dtype)
     (path / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
     return path
 
@@ -107,7 +105,7 @@ def head_tensors(
     return tensors
 
 
-def backbone_tensors(rng: np.random.Generator, shape: Shape) -> dict[str, Array]:
+def backbone_tensors(rng: np.random.Generator, shape: Shape, vocabulary: int) -> dict[str, Array]:
     """Random weights of a Llama without its language head."""
 
     def matrix(out: int, inside: int) -> Array:
@@ -120,7 +118,7 @@ def backbone_tensors(rng: np.random.Generator, shape: Shape) -> dict[str, Array]
 
     head_width = shape.hidden // shape.heads
     keys_and_values = head_width * shape.kv_heads
-    embeddings = rng.standard_normal((shape.vocabulary, shape.hidden), np.float32)
+    embeddings = rng.standard_normal((vocabulary, shape.hidden), np.float32)
     tensors: dict[str, Array] = {"model.embed_tokens.weight": embeddings}
     for layer in range(shape.layers):
         name = f"model.layers.{layer}."
@@ -139,7 +137,7 @@ def backbone_tensors(rng: np.random.Generator, shape: Shape) -> dict[str, Array]
 
 
 def released_config(
-    shape: Shape, max_positions: int, dimensions: int, dtype: str
+    shape: Shape, vocabulary: int, max_positions: int, dimensions: int, dtype: str
 ) -> dict[str, Any]:
     """A configuration as the released training writes it: twice as many labels as dimensions, pad
     token 0.
@@ -150,8 +148,8 @@ def released_config(
         "model_type": "llama",
         "attention_bias": False,
         "attention_dropout": 0.0,
-        "bos_token_id": shape.vocabulary - len(SPECIAL),
-        "eos_token_id": shape.vocabulary - 1,
+        "bos_token_id": vocabulary - len(SPECIAL),
+        "eos_token_id": vocabulary - 1,
         "pad_token_id": 0,
         "hidden_act": "silu",
         "hidden_size": shape.hidden,
@@ -168,7 +166,7 @@ def released_config(
         "torch_dtype": dtype,
         "transformers_version": "4.43.4",
         "use_cache": False,
-        "vocab_size": shape.vocabulary,
+        "vocab_size": vocabulary,
         "id2label": {str(index): label for index, label in enumerate(labels)},
         "label2id": {label: index for index, label in enumerate(labels)},
     }

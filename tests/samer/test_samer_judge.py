@@ -21,7 +21,7 @@ from urs_inspect.samer._pair_judge import PairJudge, SamerPair
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.solvers import compare_pair
 from urs_inspect.solvers._local_judges import LocalFailure, local_judge
-from urs_inspect.tasks.judge_pairwise import pair_to_sample
+from urs_inspect.tasks._benches import pair_to_sample
 
 StubEngine = Callable[..., Opening]
 

@@ -38,7 +38,7 @@ from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers._pair_verdict import explain_pair
 from urs_inspect.solvers import compare_pair
 from urs_inspect.solvers._compare_pair import check_judge
-from urs_inspect.tasks.judge_pairwise import pair_to_sample
+from urs_inspect.tasks._benches import pair_to_sample
 
 TAXONOMY = load_taxonomy()
 ONE, TWO = tuple(TAXONOMY.scenarios["chitchat"].dimensions)[:2]

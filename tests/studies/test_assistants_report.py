@@ -30,14 +30,14 @@ from urs_inspect.logs._naming import model_names
 from urs_inspect.reports.words._comparison import reasons_apart
 from urs_inspect.stats._bootstrap import Resampling
 from urs_inspect.studies._assistants import BECAUSE
-from urs_inspect.studies._assistants_report import (
+from urs_inspect.studies._assistants_report import report_assistants
+from urs_inspect.studies._compared_assistants import (
     CHOSEN,
     FACTUAL,
     TRANSLATION,
     Comparison,
     compare_assistants,
     read_assistants,
-    report_assistants,
     service_of,
     without,
 )

@@ -94,6 +94,19 @@ def test_import(survey: Path, tmp_path: Path, said: Said, run: Run) -> None:
     assert "dropped: unknown intent" not in mapped and tells(mapped, "personal data")
 
 
+def test_intents_of_a_rubric_of_ones_own(tmp_path: Path, said: Said, run: Run) -> None:
+    run("new", "rubric", tmp_path / "support")
+    own = ("--rubric", tmp_path / "support" / "rubric.yaml")
+    survey = tmp_path / "survey.csv"
+    survey.write_text("conversation,intent\nMy order is late.,complaint\n", encoding="utf-8")
+    command = ("cases", "import", survey, "-o", tmp_path / "cases.jsonl")
+    assert tells(run(*command).output, "unknown intent")
+    assert "1 case is in" in said(*command, *own)
+    datasheet = ("cases", "datasheet", tmp_path / "cases.jsonl")
+    assert run(*datasheet).exit_code == 1
+    assert "Complaints | 1 | 1 |" in said(*datasheet, *own)
+
+
 QUESTIONS = (
     "Who painted the ceiling of a chapel in Rome?",
     "How long does rice have to boil?",

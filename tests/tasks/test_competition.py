@@ -32,7 +32,7 @@ from urs_inspect.tasks._competition import (
     competition_pool,
     eligible_pairs,
 )
-from urs_inspect.tasks.mad import _check_early, _prior, _voting, asked_similarity
+from urs_inspect.tasks.mad import _asked_similarity, _check_early, _prior, _voting
 
 ERROR = EvalError(message="gone", traceback="", traceback_ansi="")
 NAMES = ("p/x", "p/y", "p/z")
@@ -318,7 +318,7 @@ def replies(*given: str | JudgeFailure) -> tuple[float, int]:
         return given[len(asked) - 1]
 
     async def call() -> float:
-        return await asked_similarity(ask)("one text", "another text")
+        return await _asked_similarity(ask)("one text", "another text")
 
     return anyio.run(call), len(asked)
 

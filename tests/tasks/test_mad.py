@@ -38,7 +38,7 @@ from urs_inspect.logs._comparisons import read_comparisons
 from urs_inspect.logs._responses import read_pool
 from urs_inspect.tasks import mad, urs
 from urs_inspect.tasks._competition import RunAttempt, competition_pool
-from urs_inspect.tasks.mad import asked_similarity
+from urs_inspect.tasks.mad import _asked_similarity
 
 ALL = list(combinations(sorted(STRENGTHS), 2))
 RANKED = ["mockllm/ace", "mockllm/good", "mockllm/poor"]
@@ -540,7 +540,7 @@ def test_an_unreadable_similarity_is_asked_for_again(
         seen.append(prompt)
         return replies[len(seen) - 1]
 
-    similarity = anyio.run(asked_similarity(ask), "a", "b")
+    similarity = anyio.run(_asked_similarity(ask), "a", "b")
     assert similarity == pytest.approx(result, nan_ok=True)
     assert len(seen) == calls and len({prompt.case for prompt in seen}) == 1
 

@@ -18,6 +18,7 @@ from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets._conversations import of_messages
 from urs_inspect.logs._judged import Judging
 from urs_inspect.rubrics import Rubric
+from urs_inspect.solvers._role_models import chosen_evaluators
 from urs_inspect.tasks._urs_cases import case_to_sample
 from urs_inspect.tasks._viewer import (
     competition_viewer,
@@ -30,7 +31,7 @@ from urs_inspect.tasks._viewer import (
 )
 from urs_inspect.tasks.judge_pairwise import judge_pairwise
 from urs_inspect.tasks.judge_rating import judge_rating
-from urs_inspect.tasks.urs_crossval import Grid, Source, _announce, _draw, chosen_evaluators
+from urs_inspect.tasks.urs_crossval import _announce, _draw, _Grid, _Source
 
 
 def case(name: str, intent: str = "leisure", language: str = "en", **others: Any) -> UrsCase:
@@ -209,10 +210,10 @@ def test_a_judge_with_a_rubric_needs_a_reference_of_every_answer(tmp_path: Path)
 CASES = tuple(case(name) for name in "abc")
 
 
-def grid(answers: Mapping[str, Mapping[str, str]], *sources: str, **others: Any) -> Grid:
+def grid(answers: Mapping[str, Mapping[str, str]], *sources: str, **others: Any) -> _Grid:
     texts = {one.id: one.reference.strip() for one in CASES}
-    named = tuple(Source(name, f"sha of {name}", texts) for name in sources or ("dataset",))
-    return Grid(CASES, 2, others.get("evaluators", ("j/one", "j/two")), named, answers)
+    named = tuple(_Source(name, f"sha of {name}", texts) for name in sources or ("dataset",))
+    return _Grid(CASES, 2, others.get("evaluators", ("j/one", "j/two")), named, answers)
 
 
 def test_every_cell_is_a_sample_and_copies_of_the_own_reference_are_marked(

@@ -24,7 +24,7 @@ from urs_inspect.datasets import Vocabulary, in_proportion, load_urs
 from urs_inspect.datasets._cases import UrsCase
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers._crossval_judge import crossval_report
-from urs_inspect.tasks.urs_crossval import deal, urs_crossval
+from urs_inspect.tasks.urs_crossval import _deal, urs_crossval
 from urs_inspect.tasks.urs_references import urs_references
 
 CASES = 42
@@ -196,8 +196,8 @@ def test_folds_are_dealt_by_hand() -> None:
         UrsCase(str(n), "?", "", intent, language) for n, (intent, language) in enumerate(parts)
     ]
     # Kind by kind: a/en 0 2 4, a/zh 3, b/en 1 5.
-    assert deal(cases, 2) == {"0": 1, "2": 2, "4": 1, "3": 2, "1": 1, "5": 2}
-    assert deal(cases, 1) == dict.fromkeys("024315", 1)
+    assert _deal(cases, 2) == {"0": 1, "2": 2, "4": 1, "3": 2, "1": 1, "5": 2}
+    assert _deal(cases, 1) == dict.fromkeys("024315", 1)
 
 
 @pytest.mark.data
@@ -210,7 +210,7 @@ def test_folds_of_the_published_cases_hold_intents_and_languages_in_proportion(
     )
     whole = Counter((case.intent, case.language) for case in ordered)
     drawn = {case.id: (case.intent, case.language) for case in ordered[:200]}
-    folds = deal(ordered[:200], 5)
+    folds = _deal(ordered[:200], 5)
     assert Counter(folds.values()) == dict.fromkeys(range(1, 6), 40)
     for fold in range(1, 6):
         found = Counter(drawn[case] for case, number in folds.items() if number == fold)

@@ -45,6 +45,18 @@ def output_options(files: str) -> Callable[[Callable[..., Any]], Callable[..., A
     return decorate
 
 
+def on_logs(files: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a function a report on logs: it takes the context, `logs`, its own options, and those
+    of `output_options`, whose argument this is.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        logs = click.argument("logs", nargs=-1, required=True)
+        return logs(output_options(files)(click.pass_context(command)))
+
+    return decorate
+
+
 def check_output(output: Path | None, kind: "ReportKind") -> None:
     """Refuse a directory with files that are not of such a report; before logs are read."""
     from urs_inspect.reports.layout._tables import check_directory

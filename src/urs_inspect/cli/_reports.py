@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError
-from urs_inspect.cli._emit import check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._emit import check_output, command_line, emit, on_logs, output_options, reading
 from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 from urs_inspect.cli._output import PRICES_HELP
 
@@ -26,7 +26,6 @@ _COLUMNS = 80
 
 
 @click.command()
-@click.argument("logs", nargs=-1, required=True)
 @click.option(
     "--traffic",
     type=_FILE,
@@ -71,8 +70,7 @@ _COLUMNS = 80
         " logs), linked from each answer."
     ),
 )
-@output_options("one page, CSV, Markdown and JSON")
-@click.pass_context
+@on_logs("one page, CSV, Markdown and JSON")
 def report(  # noqa: PLR0913 - one argument an option
     context: click.Context,
     logs: tuple[str, ...],
@@ -172,9 +170,7 @@ def read_labels(
 
 
 @click.command()
-@click.argument("logs", nargs=-1, required=True)
-@output_options("CSV, Markdown, JSON and figures")
-@click.pass_context
+@on_logs("CSV, Markdown, JSON and figures")
 def robustness(
     context: click.Context,
     logs: tuple[str, ...],

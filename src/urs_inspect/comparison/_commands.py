@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError, writing
-from urs_inspect.cli._emit import check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._emit import check_output, command_line, emit, on_logs, output_options, reading
 from urs_inspect.cli._first_screen import Shown, shown_options
 from urs_inspect.cli._reports import parse_scale, read_labels
 
@@ -46,7 +46,6 @@ _labels = partial(click.option, type=click.Path(path_type=Path), metavar="LABELS
 
 
 @click.command()
-@click.argument("logs", nargs=-1, required=True)
 @_SCORER
 @_TASK
 @_CLUSTER
@@ -73,8 +72,7 @@ _labels = partial(click.option, type=click.Path(path_type=Path), metavar="LABELS
     type=click.FloatRange(min=0, min_open=True),
     help="Say how many samples it takes to see this.",
 )
-@output_options("one page, CSV, Markdown and JSON")
-@click.pass_context
+@on_logs("one page, CSV, Markdown and JSON")
 def compare(  # noqa: PLR0913 - one argument an option
     context: click.Context,
     logs: tuple[str, ...],
@@ -317,7 +315,7 @@ def gate(  # noqa: PLR0913 - one argument an option
     input or another error. With --equivalent: 0 equivalent; 1 different; 2 cannot tell. Samples
     without a score count against every claim.
     """
-    from urs_inspect.comparison._gate import refuse_other
+    from urs_inspect.comparison._gate import Rule, refuse_other
     from urs_inspect.comparison._gate_report import make_gate
     from urs_inspect.comparison._samples import read_sample_scores, task_of
 
@@ -328,12 +326,10 @@ def gate(  # noqa: PLR0913 - one argument an option
     with Console(stderr=True).status("Reading logs"):
         sides = [read([side]) for side in (base, new)]
     made = make_gate(
-        *sides,
-        margin=margin,
+        sides[0],
+        sides[1],
+        Rule(margin, level, equivalent, sequential),
         model=model,
-        level=level,
-        equivalent=equivalent,
-        sequential=sequential,
         series=series,
         scale=limits,
         lower_is_better=lower_is_better,

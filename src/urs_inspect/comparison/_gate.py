@@ -40,7 +40,7 @@ CASES = ("Difference", "Missing scores all against NEW", "Missing scores all for
 
 @dataclass(frozen=True)
 class Rule:
-    """What is to be shown, as `make_gate` has it."""
+    """What is to be shown: options of `urs-inspect gate`, the margin in the unit of the scores."""
 
     margin: float
     level: float = 0.95

@@ -42,35 +42,32 @@ class Gate:
     report: Report
 
 
-def make_gate(  # noqa: PLR0913 - its options are those of the command
+def make_gate(
     base: SampleScores,
     new: SampleScores,
+    rule: Rule,
     *,
-    margin: float,
     model: str | None = None,
-    level: float = 0.95,
-    equivalent: bool = False,
-    sequential: bool = False,
     series: Sequence[float] = (),
     scale: Scale | None = None,
     lower_is_better: bool = False,
 ) -> Gate:
-    """Decide whether new is not worse than base by more than the margin, or equivalent to it, over
-    their samples.
+    """Decide by a rule whether new is not worse than base by more than the margin, or equivalent to
+    it, over their samples.
 
-    Options are those of `urs-inspect gate`; `margin` and `series` are in the unit of the scores.
+    Options are those of `urs-inspect gate`; `series` is in the unit of the scores.
     `lower_is_better` is for sides that do not say so.
     """
-    if not 0.5 < level < 1:
-        raise InputError(f"level: must be above 0.5 and below 1, got {level:g}")
-    if series and not equivalent:
+    if not 0.5 < rule.level < 1:
+        raise InputError(f"level: must be above 0.5 and below 1, got {rule.level:g}")
+    if series and not rule.equivalent:
         raise InputError("series: needs --equivalent")
     left_out = [f"BASE: {note}" for note in base.left_out]
     left_out += [f"NEW: {note}" for note in new.left_out]
     try:
         base = of_model(base, "BASE", model)
         new = of_model(new, "NEW", model)
-        refuse_different(base, new, equivalent=equivalent)
+        refuse_different(base, new, equivalent=rule.equivalent)
         rows, one_sided = common_samples(base, new)
     except InputError as error:
         raise InputError("\n".join([error.message, *left_out])) from error
@@ -81,14 +78,14 @@ def make_gate(  # noqa: PLR0913 - its options are those of the command
         scale,
         lower_is_better or False in (base.higher_is_better, new.higher_is_better),
     )
-    _refuse_margin(margin, scores)
-    decision = decide(scores, Rule(margin, level, equivalent, sequential))
+    _refuse_margin(rule.margin, scores)
+    decision = decide(scores, rule)
     power = power_of(decision, len(rows))
     sections = [
         _decision_section(base, new, scores, decision, power),
         _power_section(power, len(rows), decision),
     ]
-    if equivalent:
+    if rule.equivalent:
         sections.append(_anchor_section(scores, decision, series))
     if scores.incomplete:
         sections.append(_missing_section(scores))

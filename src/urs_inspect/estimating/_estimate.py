@@ -36,10 +36,10 @@ from urs_inspect.providers._simulation import SimulationAPI, simulate_sum
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._costs import MILLION, Prices
 from urs_inspect.reports.numbers._scores import score_table
+from urs_inspect.solvers._role_models import chosen_evaluators
 from urs_inspect.stats._bootstrap import LEVEL, Floats, fewest_clusters
 from urs_inspect.stats._paired import all_pairs, clustered_means, difference_column
 from urs_inspect.stats._power import smallest_difference
-from urs_inspect.tasks.urs_crossval import chosen_evaluators
 
 UNDER_TEST = "model"
 GRADER = "grader"

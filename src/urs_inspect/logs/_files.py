@@ -432,6 +432,27 @@ def about_copies(copies: Mapping[str, str]) -> str:
     return f"{len(copies):,} copies of logs were left out, such as {left}, a copy of {right}."
 
 
+def about_unscored(log: str, samples: int) -> str:
+    """Report that a log was skipped because none of its samples was judged."""
+    return f"{log} was left out: none of its {samples} samples was scored by intent_judge."
+
+
+def about_other_judges(log: str, kept: int, answers: int, judges: Iterable[str], usual: str) -> str:
+    """Report that answers of a log were skipped because not the usual judges judged them."""
+    return (
+        f"{answers - kept} of {answers} answers of {log} were left out: they were"
+        f" judged by {', '.join(sorted(judges))}, the others by {usual}."
+    )
+
+
+def about_other_prompts(log: str, kept: int, answers: int) -> str:
+    """Report that answers of a log were skipped because another prompt judged them."""
+    return (
+        f"{answers - kept} of {answers} answers of {log} were left out: they were"
+        " judged with another prompt than the others of their intent and language."
+    )
+
+
 def _about_unfinished(log: EvalLog) -> str:
     ids = log.eval.dataset.sample_ids
     samples = log.eval.dataset.samples or 0 if ids is None else len(ids)

@@ -157,6 +157,11 @@ def model_names(given: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
     return [whole_characters(names[different.index(model)]) for model in given]
 
 
+def version_number(version: str) -> str:
+    """The part of a task's version that changes when scores do: `1` of `1-A`."""
+    return version.partition("-")[0]
+
+
 def sounds_secret(name: str) -> bool:
     """Whether a value of this name may be a secret, which must not be shown."""
     return _SECRET.search(name) is not None

@@ -276,6 +276,9 @@ def urs_simulation() -> type[ModelAPI]:
     """Provider of the simulated models.
 
     They are `urs_simulation/strong`, `/weak`, `/judge` and, for example, `/quality-7.2`.
+
+    Returns:
+        The class of their interface, for the harness.
     """
     return SimulationAPI
 

@@ -6,14 +6,15 @@ from pathlib import Path
 
 from urs_inspect._util import InputError
 from urs_inspect.logs._files import finished_headers, local_path, nothing_left, short_name
+from urs_inspect.logs._grids import read_grid_logs
 from urs_inspect.reports.layout._tables import Report
 from urs_inspect.reports.numbers._agreement import agreement_of, panel_of_blocks
 from urs_inspect.reports.numbers._answers import read_answers
+from urs_inspect.reports.numbers._comparison import ROUNDS as REPORT_ROUNDS
 from urs_inspect.reports.numbers._crossval import (
     TASK,
     crossval_of,
     grids_of,
-    read_grid_logs,
     read_judged_runs,
 )
 from urs_inspect.reports.numbers._human_data import (
@@ -28,7 +29,6 @@ from urs_inspect.reports.words._rankings import people_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats._bootstrap import LEVEL, ROUNDS, SEED, Resampling
 
-_CROSSVAL_ROUNDS = 10_000
 _WAY = (
     "To make one: inspect eval urs_inspect/urs_crossval --model none -T answers={}"
     " -T references=dataset --model-role 'grader=[JUDGE, OTHER_JUDGE]'"
@@ -110,7 +110,7 @@ def report_agreement(  # noqa: PLR0913 - all but the logs have defaults
 def report_crossval(
     logs: Iterable[str],
     *,
-    rounds: int = _CROSSVAL_ROUNDS,
+    rounds: int = REPORT_ROUNDS,
     level: float = LEVEL,
     seed: int = SEED,
     command: str = "",

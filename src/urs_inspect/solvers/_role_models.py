@@ -1,9 +1,11 @@
 """Models by their role, and the model under test as a judge."""
 
+from collections.abc import Sequence
+
 import click
 from inspect_ai.model import Model, get_model, model_roles
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, choices
 
 GRADER = "grader"
 """Role of the models that judge."""
@@ -28,6 +30,21 @@ def models_with(role: str) -> list[Model]:
             f" '{role}=[provider/a, ...]'"
         )
     return models
+
+
+def chosen_evaluators(named: Sequence[str] | None, bound: Sequence[str]) -> tuple[str, ...]:
+    """Names of the evaluators among the models that have the role, by default all of these."""
+    if twice := sorted({name for name in bound if bound.count(name) > 1}):
+        raise InputError(
+            f"evaluators: {choices(twice)} has the role '{GRADER}' twice; each needs a name of"
+            " its own"
+        )
+    if unknown := sorted(set(named or ()) - set(bound)):
+        raise InputError(
+            f"evaluators: {choices(unknown)} does not have the role '{GRADER}'; allowed:"
+            f" {choices(bound)}"
+        )
+    return tuple(bound if named is None else named)
 
 
 def roles_known() -> bool:

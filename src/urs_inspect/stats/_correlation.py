@@ -431,7 +431,11 @@ def table_means(
 
 
 def derived_seed(seed: int, *parts: int) -> int:
-    """A seed for one part of an analysis, so that parts are resampled independently."""
+    """A seed for one part of an analysis, so that parts are resampled independently.
+
+    Zeros at the end change nothing: the parts `(1,)` and `(1, 0)` have one seed, so that an
+    analysis may not have both.
+    """
     sequence = np.random.SeedSequence([seed, *parts])
     [state] = sequence.generate_state(1)
     return int(state)

@@ -11,6 +11,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary
 
 from urs_inspect._util import counted
+from urs_inspect.datasets._published import load_published_urs
 from urs_inspect.judging._scores import last_score
 from urs_inspect.logs._files import (
     finished_headers,
@@ -19,7 +20,7 @@ from urs_inspect.logs._files import (
     read_summaries,
     short_name,
 )
-from urs_inspect.logs._naming import model_names, model_settings
+from urs_inspect.logs._naming import model_names, model_settings, version_number
 from urs_inspect.logs._scores import is_simulated, value_of
 from urs_inspect.reports._texts import DASH, Format, share
 from urs_inspect.reports.layout._tables import (
@@ -34,7 +35,6 @@ from urs_inspect.reports.numbers._conditions import (
     Shown,
     comparable_groups,
     differences,
-    version_number,
 )
 from urs_inspect.reports.words._published import published_section
 from urs_inspect.stats import Estimate
@@ -150,7 +150,7 @@ def report_addition(logs: Iterable[str], command: str = "") -> Report:
         sections += _sections(title, notes, place, block, [*_COUNTED, *outcomes])
         files = [short_name(run.file) for run in block]
         facts.append({"table": place, "conditions": conditions, "logs": files})
-    sections.append(published_section(7, judged=False))
+    sections.append(published_section(load_published_urs(), 7, judged=False))
     if skipped:
         sections.append(Section("Skipped", skipped))
     sections.append(Section("Method", _METHOD))

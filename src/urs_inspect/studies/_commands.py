@@ -4,14 +4,12 @@ from pathlib import Path
 
 import click
 
-from urs_inspect.cli._emit import check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._emit import check_output, command_line, emit, on_logs, reading
 from urs_inspect.cli._first_screen import Shown
 
 
 @click.command()
-@click.argument("logs", nargs=-1, required=True)
-@output_options("CSV, Markdown and JSON")
-@click.pass_context
+@on_logs("CSV, Markdown and JSON")
 def addition(
     context: click.Context,
     logs: tuple[str, ...],
@@ -36,9 +34,7 @@ def addition(
 
 
 @click.command()
-@click.argument("logs", nargs=-1, required=True)
-@output_options("CSV, Markdown and JSON")
-@click.pass_context
+@on_logs("CSV, Markdown and JSON")
 def assistants(
     context: click.Context,
     logs: tuple[str, ...],

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 from logging import getLogger
-from typing import Any
 
 from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
@@ -21,60 +20,19 @@ from urs_inspect._arguments import (
     samer_arguments,
 )
 from urs_inspect._util import choices
-from urs_inspect.datasets import PAIR_BENCHES, PairCase, PairData, RatingData, load_pairs
+from urs_inspect.datasets import PAIR_BENCHES, PairData, load_pairs
 from urs_inspect.datasets._rows import READABLE
 from urs_inspect.judging._prompts import Orders
-from urs_inspect.rubrics._taxonomy import Taxonomy, load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers._pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
-from urs_inspect.solvers._compare_pair import QUERY
 from urs_inspect.solvers._local_judges import local_judges
 from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.tasks._benches import bench_facts, pair_to_sample
 from urs_inspect.tasks._viewer import pair_viewer
 
 logger = getLogger(__name__)
-
-
-def pair_to_sample(case: PairCase, taxonomy: Taxonomy | None = None) -> Sample:
-    """Map a labelled pair to a sample.
-
-    Input and target are for readers, the metadata for solver and scorer.
-    """
-    scenario = None
-    if taxonomy:
-        scenario = taxonomy.scenarios.get(case.group)
-    metadata: dict[str, Any] = {
-        "group": case.group,
-        "scenario": case.group,
-        "need": scenario.need if scenario else "",
-        "prompt": case.prompt,
-        "response_a": case.response_a,
-        "response_b": case.response_b,
-        "label": case.label,
-        "dimensions": dict(case.dimensions),
-    }
-    if case.conversation is not None:
-        metadata[QUERY] = case.conversation.query
-    parts = [
-        case.prompt,
-        f"--- response a ---\n{case.response_a}",
-        f"--- response b ---\n{case.response_b}",
-    ]
-    return Sample(id=case.id, input="\n\n".join(parts), target=case.label, metadata=metadata)
-
-
-def bench_facts(data: PairData | RatingData) -> dict[str, object]:
-    """What identifies the data of a run, for the log."""
-    for line in data.skipped:
-        logger.info(f"skipped: {line}")
-    return {
-        "dataset": data.name,
-        "dataset_sha256": data.sha256,
-        "dataset_skipped": list(data.skipped),
-        "labels_by": data.labels,
-    }
-
 
 JUDGE_PAIRWISE_VERSION = "3-E"
 """Comparability and interface of the task: the number changes when scores do, the letter when

@@ -36,9 +36,9 @@ from urs_inspect.solvers._give_rating import (
 )
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.solvers._role_models import refuse_no_model
+from urs_inspect.tasks._benches import bench_facts
 from urs_inspect.tasks._urs_cases import rubric_facts
 from urs_inspect.tasks._viewer import rating_viewer
-from urs_inspect.tasks.judge_pairwise import bench_facts
 
 logger = getLogger(__name__)
 

@@ -337,11 +337,11 @@ def _similarity(given: SimilarityOptions) -> Similarity:
         async def ask(prompt: JudgePrompt) -> str | JudgeFailure:
             return (await calls.ask(SIMILARITY, prompt))[0]
 
-        options["ask"] = asked_similarity(ask)
+        options["ask"] = _asked_similarity(ask)
     return load_similarity(given.name, **options)
 
 
-def asked_similarity(
+def _asked_similarity(
     ask: Callable[[JudgePrompt], Awaitable[str | JudgeFailure]],
 ) -> Callable[[str, str], Awaitable[float]]:
     """The similarity `llm`.

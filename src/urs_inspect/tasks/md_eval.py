@@ -24,8 +24,8 @@ from urs_inspect.scorers._pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
 from urs_inspect.solvers._local_judges import local_judges
 from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.tasks._benches import bench_facts, pair_to_sample
 from urs_inspect.tasks._viewer import pair_viewer
-from urs_inspect.tasks.judge_pairwise import bench_facts, pair_to_sample
 
 MD_EVAL_VERSION = "3-D"
 """Comparability and interface of the task: the number changes when scores do, the letter when

@@ -38,7 +38,12 @@ from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers._crossval_judge import COPY, crossval_cell, crossval_judge
 from urs_inspect.solvers._answers import ANSWER, recorded_answer
 from urs_inspect.solvers._preflight import preflight_setup
-from urs_inspect.solvers._role_models import GRADER, models_with, roles_known
+from urs_inspect.solvers._role_models import (
+    GRADER,
+    chosen_evaluators,
+    models_with,
+    roles_known,
+)
 from urs_inspect.tasks._urs_cases import case_to_sample, choose_cases
 from urs_inspect.tasks._viewer import crossval_viewer
 
@@ -51,7 +56,7 @@ arguments do.
 
 
 @dataclass(frozen=True)
-class Source:
+class _Source:
     """Reference answers to the cases by one model, or those of the data (`dataset`)."""
 
     name: str
@@ -60,13 +65,13 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Grid:
+class _Grid:
     """Every judgement that is asked for."""
 
     cases: tuple[UrsCase, ...]
     folds: int
     evaluators: tuple[str, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[_Source, ...]
     answers: Mapping[
         str, Mapping[str, str]
     ]  # model -> id of a case -> its answer; no entry where there is none
@@ -94,7 +99,7 @@ class Grid:
 
         Cases come one after the other, so that a limit leaves whole ones.
         """
-        folds = deal(self.cases, self.folds)
+        folds = _deal(self.cases, self.folds)
         for case, evaluator, source, model in product(
             self.cases, self.evaluators, self.sources, self.answers
         ):
@@ -138,7 +143,7 @@ class Grid:
         }
 
 
-def deal(cases: Sequence[UrsCase], folds: int) -> dict[str, int]:
+def _deal(cases: Sequence[UrsCase], folds: int) -> dict[str, int]:
     """Fold of each case, from 1.
 
     Folds differ by at most one case in all, and by one of each intent and language.
@@ -241,7 +246,7 @@ def urs_crossval(
     pool = read_pool(logs, "answers", same_references=False)
     for note in pool.notes:
         logger.warning(note)
-    grid = Grid(
+    grid = _Grid(
         cases=taken,
         folds=folds,
         evaluators=judges,
@@ -279,7 +284,7 @@ def _draw(ordered: Sequence[UrsCase], number: int, folds: int) -> tuple[UrsCase,
     return taken
 
 
-def _read_sources(places: Sequence[str], cases: Sequence[UrsCase]) -> tuple[Source, ...]:
+def _read_sources(places: Sequence[str], cases: Sequence[UrsCase]) -> tuple[_Source, ...]:
     """References of all cases from files, logs, or `dataset`; a case without one is an error."""
     sources = []
     for place in places:
@@ -296,7 +301,7 @@ def _read_sources(places: Sequence[str], cases: Sequence[UrsCase]) -> tuple[Sour
             name = references.source
             referenced = with_references(cases, references)
         texts = {case.id: case.reference.strip() for case in referenced}
-        sources.append(Source(name, _sha256(sorted(texts.items())), texts))
+        sources.append(_Source(name, _sha256(sorted(texts.items())), texts))
     found = [source.name for source in sources]
     if twice := sorted({name for name in found if found.count(name) > 1}):
         raise InputError(
@@ -361,22 +366,7 @@ def _evaluators(named: list[str] | None) -> tuple[str, ...]:
     return chosen_evaluators(named, [str(model) for model in models_with(GRADER)])
 
 
-def chosen_evaluators(named: Sequence[str] | None, bound: Sequence[str]) -> tuple[str, ...]:
-    """Names of the evaluators among the models that have the role, by default all of these."""
-    if twice := sorted({name for name in bound if bound.count(name) > 1}):
-        raise InputError(
-            f"evaluators: {choices(twice)} has the role '{GRADER}' twice; each needs a name of"
-            " its own"
-        )
-    if unknown := sorted(set(named or ()) - set(bound)):
-        raise InputError(
-            f"evaluators: {choices(unknown)} does not have the role '{GRADER}'; allowed:"
-            f" {choices(bound)}"
-        )
-    return tuple(bound if named is None else named)
-
-
-def _announce(grid: Grid, attempts: int) -> None:
+def _announce(grid: _Grid, attempts: int) -> None:
     """Report what the run costs, and what is odd about it, while it can still be stopped."""
     calls = grid.judgements
     if attempts == 1:

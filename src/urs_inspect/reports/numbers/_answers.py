@@ -1,10 +1,7 @@
 """Logs that `intent_judge` scored -> one data frame of answers, by log, question and epoch."""
 
 import hashlib
-import json
 import math
-import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from inspect_ai.log import EvalLog
-from inspect_ai.model import ModelConfig
 from inspect_ai.scorer import Score
 
 from urs_inspect.datasets._conversations import NOT_SHOWN, named_kinds
@@ -21,6 +17,9 @@ from urs_inspect.judging._reply_counts import BY_JUDGE
 from urs_inspect.judging._scores import as_numbers
 from urs_inspect.logs._files import (
     PACKAGE,
+    about_other_judges,
+    about_other_prompts,
+    about_unscored,
     finished_headers,
     latest_runs,
     nothing_left,
@@ -32,15 +31,14 @@ from urs_inspect.logs._naming import (
     model_names,
     model_settings,
     public,
-    sounds_secret,
     with_whole_characters,
 )
+from urs_inspect.logs._run_command import argument_text, run_command
 from urs_inspect.logs._scores import (
     ScoredAnswer,
     Usage,
     judge_finals,
     judgements,
-    role_models,
     scored_answers,
     usage_of_answers,
     value_of,
@@ -60,18 +58,8 @@ NOT_SENT = " (not sent)"
 """Follows a judge's temperature that its provider's client did not send."""
 
 Row = dict[str, Any]
-_LIMITS = (
-    "limit",
-    "epochs",
-    "sample_id",
-    "sample_shuffle",
-    "message_limit",
-    "token_limit",
-    "time_limit",
-)
 _SHORTENED = 1024
 """Characters from which on the summary of a log has only the beginning of an answer."""
-_LOGIN = re.compile(r"(?<=//)[^/@\s]+@")
 
 
 @dataclass(frozen=True)
@@ -230,9 +218,7 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
         return None
     scores = judgements(summaries)
     if not any(scores):
-        left_out.append(
-            f"{name} was left out: none of its {len(summaries)} samples was scored by intent_judge."
-        )
+        left_out.append(about_unscored(name, len(summaries)))
         return None
     table = pd.DataFrame(answer_rows(log, scored_answers(log, summaries, scores)))
     table = _of_usual_judges(table, name, left_out)
@@ -254,10 +240,7 @@ def _of_usual_judges(table: pd.DataFrame, log: str, left_out: list[str]) -> pd.D
         return table
     usual, *others = map(str, counts.index)
     kept = table[~judged | (table["judges"] == usual)]
-    left_out.append(
-        f"{len(table) - len(kept)} of {len(table)} answers of {log} were left out: they were"
-        f" judged by {', '.join(sorted(others))}, the others by {usual}."
-    )
+    left_out.append(about_other_judges(log, len(kept), len(table), others, usual))
     return kept
 
 
@@ -269,10 +252,7 @@ def _of_usual_prompts(table: pd.DataFrame, log: str, left_out: list[str]) -> pd.
     usual = kinds.transform(lambda given: next(iter(given.value_counts().index), ""))
     kept = table[~judged | (prompts == usual)]
     if len(kept) < len(table):
-        left_out.append(
-            f"{len(table) - len(kept)} of {len(table)} answers of {log} were left out: they were"
-            " judged with another prompt than the others of their intent and language."
-        )
+        left_out.append(about_other_prompts(log, len(kept), len(table)))
     return kept
 
 
@@ -305,6 +285,7 @@ def _run(read: JudgedLog, model: str) -> Run:
     spec = read.log.eval
     facts = spec.metadata or {}
     languages = facts.get("languages")
+    arguments = public(spec.task_args_passed)
     return Run(
         log=short_name(read.file),
         model=model,
@@ -316,7 +297,7 @@ def _run(read: JudgedLog, model: str) -> Run:
         prompts=read.conditions.prompts,
         package=spec.packages.get("inspect_ai", ""),
         samples=len(read.table),
-        options={name: _shown(value) for name, value in public(spec.task_args_passed).items()},
+        options={name: argument_text(value) for name, value in arguments.items()},
         languages=languages if isinstance(languages, dict) else {},
     )
 
@@ -453,114 +434,3 @@ def _temperatures(facts: Mapping[str, Any]) -> str:
             temperature += NOT_SENT
         temperatures.append(temperature)
     return ", ".join(temperatures)
-
-
-# --- commands ---
-
-
-JUDGE_AGAIN = (
-    "inspect score LOG --scorer urs_inspect/intent_judge --model-role grader=JUDGE --action append"
-    " --overwrite"
-)
-"""The command that judges the answers of a log again; without the last word it asks where to
-write.
-"""
-
-
-def run_command(log: EvalLog, judges: Sequence[str]) -> str:
-    """The command that repeats a run, quoted for a shell, without anything that sounds secret.
-
-    Where the judges are not those of the run, the log was judged later, and a second command
-    follows after `&&`.
-    """
-    command = shlex.join(_run_words(log))
-    known = set[str]().union(*role_models(log).values()) or {log.eval.model}
-    if not judges or set(judges) <= known:
-        return command
-    grader = shlex.quote(f"grader={_one_or_list(judges)}")
-    judge_again = JUDGE_AGAIN.replace("grader=JUDGE", grader)
-    return f"{command} && {judge_again}"
-
-
-def _run_words(log: EvalLog) -> list[str]:
-    spec = log.eval
-    model = spec.model.replace("none/none", "none")
-    words = ["inspect", "eval", spec.task_file or spec.task, "--model", model]
-    if spec.model_base_url:
-        words += ["--model-base-url", _shown(spec.model_base_url)]
-    words += _pairs("-M", spec.model_args)
-    for role, given in (spec.model_roles or {}).items():
-        models = given if isinstance(given, list) else [given]
-        names = [_model(model_of_role) for model_of_role in models]
-        words += ["--model-role", f"{role}={_one_or_list(names)}"]
-    words += _pairs("-T", spec.task_args_passed)
-    if spec.solver:
-        words += ["--solver", spec.solver, *_pairs("-S", spec.solver_args_passed or {})]
-    limits = {name: getattr(spec.config, name) for name in _LIMITS}
-    if spec.config.epochs == 1:
-        del limits["epochs"]
-    words += _flags(limits)
-    settings = model_settings(log)
-    for name in spec.model_args:
-        settings.pop(name, None)
-    words += _flags(settings)
-    return words
-
-
-def _one_or_list(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return names[0]
-    listed = ", ".join(names)
-    return f"[{listed}]"
-
-
-def _pairs(flag: str, values: Mapping[str, Any]) -> list[str]:
-    words: list[str] = []
-    for name, value in values.items():
-        if not sounds_secret(name):
-            words += [flag, f"{name}={_shown(value)}"]
-    return words
-
-
-def _flags(values: Mapping[str, Any]) -> list[str]:
-    words: list[str] = []
-    for name, value in values.items():
-        if value is not None and value is not False and _clean(value) != {}:
-            words.append(f"--{name.replace('_', '-')}")
-            if value is not True:
-                words.append(_shown(value))
-    return words
-
-
-def _model(model: ModelConfig) -> str:
-    """A model by its name, or as a mapping where it has settings of its own."""
-    settings = {
-        **model.config.model_dump(exclude_none=True),
-        "base_url": model.base_url,
-        "model_args": model.args,
-    }
-    kept = {name: value for name, value in settings.items() if value and not sounds_secret(name)}
-    if not kept:
-        return model.model
-    return _shown({"model": model.model, **kept})
-
-
-def _shown(value: Any) -> str:
-    """A value as the command line takes it."""
-    if isinstance(value, str):
-        return _LOGIN.sub("", value)
-    if isinstance(value, tuple):
-        return "-".join(map(str, value))
-    if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
-        return ",".join(_shown(str(item)) for item in value)
-    return json.dumps(_clean(value), ensure_ascii=False)
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _clean(item) for name, item in value.items() if not sounds_secret(str(name))}
-    if isinstance(value, (list, tuple)):
-        return [_clean(item) for item in value]
-    if isinstance(value, str):
-        return _LOGIN.sub("", value)
-    return value

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from urs_inspect.logs._naming import version_number
+
 Shown = Sequence[Mapping[str, str]]
 """Condition -> the fact that shows it; of the conditions of one mapping the first that differs is
 reported.
@@ -131,11 +133,6 @@ def digest_of(prompts: Prompts) -> str:
     named = sorted({f"{intent}/{prompt}" for (intent, _), prompt in prompts.items()})
     digest = hashlib.sha256("\n".join(named).encode())
     return digest.hexdigest()[:8]
-
-
-def version_number(version: str) -> str:
-    """The part of a task's version that changes when scores do: `1` of `1-A`."""
-    return version.partition("-")[0]
 
 
 def differences(

@@ -21,6 +21,7 @@ from urs_inspect.datasets._sources import GPT_4, PEOPLE
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
 from urs_inspect.judging._twins import PADDED
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
+from urs_inspect.logs._grids import read_grid_logs
 from urs_inspect.logs._judged import OF_PROMPT, TWINS_TASK
 from urs_inspect.logs._scores import role_models
 from urs_inspect.reports._texts import listed
@@ -33,7 +34,6 @@ from urs_inspect.reports.numbers._crossval import (
     Scores,
     grids_of,
     preference_table,
-    read_grid_logs,
     read_judged_runs,
 )
 from urs_inspect.reports.numbers._human_data import HumanRatings

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError
+from urs_inspect.datasets._published import PublishedUrs, load_published_urs
 from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.logs._files import short_name
 from urs_inspect.logs._scores import SIMULATED
@@ -65,7 +66,7 @@ from urs_inspect.reports.numbers._scores import (
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
 from urs_inspect.reports.numbers._twins import Twins
-from urs_inspect.rubrics import FINAL, Rubric, Term, load_rubric
+from urs_inspect.rubrics import FINAL, HIGHEST, Rubric, Term, load_rubric
 from urs_inspect.scorers._metrics import CLUSTER
 from urs_inspect.stats import Estimate, interval_alpha
 from urs_inspect.stats._bootstrap import LEVEL, SEED, Resampling, number_clusters, pooled_deviation
@@ -88,6 +89,12 @@ OUTCOME = "outcome/"
 """Prefix of the columns with numbers of answers by outcome."""
 WITHOUT = "without/"
 """Prefix of the columns with the share of answers that a judge of a panel did not score."""
+_FEWEST = 10
+"""Fewest scores of a judge after which it is said that they are all alike."""
+_TOP_SHARE = 0.98
+"""Share of top marks from which on a judge can hardly tell answers apart."""
+_EQUAL_SHARE = 0.1
+"""Share of equal answers of two models from which on a report names them."""
 _USAGE = (
     "input_tokens",
     "output_tokens",
@@ -108,6 +115,26 @@ class Traffic:
     effective_questions: float  # Kish's effective number of questions under the weights
 
 
+@dataclass(frozen=True)
+class FlatJudge:
+    """A judge whose scores hardly differ."""
+
+    name: str
+    scores: int
+    top: int  # how many of them are the highest mark
+    only: float  # the one score that it gave every answer; NaN if it gave several
+
+
+@dataclass(frozen=True)
+class EqualAnswers:
+    """Two models with answers that are word for word the same."""
+
+    first: str
+    second: str
+    equal: int
+    both: int  # that both gave
+
+
 @dataclass(frozen=True, kw_only=True)
 class AboutAnswers:
     """What must be known of the answers of a ranking."""
@@ -122,6 +149,8 @@ class AboutAnswers:
     temperatures: tuple[str, ...]  # of the judges
     without_country: int  # questions
     silent_judges: tuple[str, ...]  # of a panel, those that scored no answer while others did
+    flat_judges: tuple[FlatJudge, ...]
+    equal_answers: tuple[EqualAnswers, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +201,14 @@ class Ranking:
 
 
 @dataclass(frozen=True)
+class NotRanked:
+    """Models of a later ranking for which no weights give the shares of the traffic."""
+
+    models: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True)
 class Leaderboard:
     """Rankings, the one of most models first, and how they were made."""
 
@@ -180,6 +217,9 @@ class Leaderboard:
     skipped: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
     resampling: Resampling
     command: str  # the command that made the report
+    not_ranked: tuple[NotRanked, ...] = ()
+    published: PublishedUrs = field(default_factory=load_published_urs)  # results of the URS paper
+    urs_rubric: Rubric = field(default_factory=load_rubric)  # that of the paper's criteria
 
     @property
     def simulated(self) -> bool:
@@ -224,6 +264,7 @@ def make_leaderboard(  # noqa: PLR0913 - all but the answers have defaults
     rubric = rubric or load_rubric()
     resampling = Resampling(rounds, level, seed)
     rankings: list[Ranking] = []
+    not_ranked: list[NotRanked] = []
     skipped = list(answers.left_out)
     blocks = blocks_of(answers.table)
     matched: list[Matched] = []
@@ -243,8 +284,7 @@ def make_leaderboard(  # noqa: PLR0913 - all but the answers have defaults
         except InputError as error:
             if not rankings:
                 raise
-            models = ", ".join(block.models)
-            skipped.append(f"The ranking of {models} was left out: {error.message}.")
+            not_ranked.append(NotRanked(block.models, error.message))
             continue
         titles = _titles(ranking, rubric, answers.runs.values())
         checks = judge_checks(
@@ -252,7 +292,9 @@ def make_leaderboard(  # noqa: PLR0913 - all but the answers have defaults
         )
         rankings.append(replace(ranking, titles=titles, judge_checks=checks))
     runs = tuple(answers.runs.values())
-    return Leaderboard(tuple(rankings), runs, tuple(skipped), resampling, command)
+    return Leaderboard(
+        tuple(rankings), runs, tuple(skipped), resampling, command, tuple(not_ranked)
+    )
 
 
 def _ranking(
@@ -510,7 +552,40 @@ def _about_answers(
         temperatures=tuple(sorted(different - {""})),
         without_country=int((table.facts["country"] == "").sum()),
         silent_judges=tuple(silent) if speaking.any() else (),
+        flat_judges=flat_judges(answers),
+        equal_answers=equal_answers(answers, table.models),
     )
+
+
+def flat_judges(answers: pd.DataFrame) -> tuple[FlatJudge, ...]:
+    """Judges that gave all answers the same score, or nearly all of them the highest one."""
+    flat = []
+    for judge, scores in judge_scores(answers).items():
+        given = scores.dropna()
+        if len(given) < _FEWEST:
+            continue
+        top = int((given == HIGHEST).sum())
+        only = math.nan
+        if given.nunique() == 1:
+            only = float(given.iloc[0])
+        if not math.isnan(only) or top >= _TOP_SHARE * len(given):
+            flat.append(FlatJudge(str(judge), len(given), top, only))
+    return tuple(flat)
+
+
+def equal_answers(answers: pd.DataFrame, names: Sequence[str]) -> tuple[EqualAnswers, ...]:
+    """Pairs of models, in this order, with many answers that are word for word the same."""
+    given = answers[answers["answer_digest"] != ""]
+    texts = given.drop_duplicates(["question", "epoch", "model"]).pivot(
+        index=["question", "epoch"], columns="model", values="answer_digest"
+    )
+    pairs = []
+    for first, second in combinations([name for name in names if name in texts], 2):
+        both = texts[[first, second]].dropna()
+        equal = int((both[first] == both[second]).sum())
+        if equal > 1 and equal >= _EQUAL_SHARE * len(both):
+            pairs.append(EqualAnswers(first, second, equal, len(both)))
+    return tuple(pairs)
 
 
 def _counts(values: "pd.Series[str]") -> dict[str, int]:

@@ -2,13 +2,12 @@
 what it rests on, and what else was found.
 """
 
+import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 from urs_inspect._util import counted
 from urs_inspect.reports._texts import UNKNOWN, listed, money, number, p_value, share
 from urs_inspect.reports.layout._tables import SIMULATED_SCREEN, FirstScreen, Table
-from urs_inspect.reports.numbers._answers import judge_scores
 from urs_inspect.reports.numbers._comparison import EXAMPLE
 from urs_inspect.reports.numbers._costs import cost_of_1000, total_cost
 from urs_inspect.reports.numbers._leaderboard import AboutAnswers, Leaderboard, Ranking
@@ -36,12 +35,6 @@ _MEAN = number(2)
 _SIGNED = number(2, sign=True)
 _TOO_FEW = "too few questions to find a best model"
 _PRICES = "urs-inspect report --prices FILE"
-_FEWEST = 10
-"""Fewest scores of a judge after which a warning says that they are all alike."""
-_TOP_SHARE = 0.98
-"""Share of top marks from which on a judge can hardly tell answers apart."""
-_EQUAL_SHARE = 0.1
-"""Share of equal answers of two models from which on a report names them."""
 
 
 def leaderboard_screen(board: Leaderboard) -> FirstScreen:
@@ -266,21 +259,17 @@ def _not_checked(ranking: Ranking) -> str:
 def first_cautions(ranking: Ranking) -> list[str]:
     """What is said before anything else: judges whose scores are all alike."""
     sentences = []
-    for judge, scores in judge_scores(ranking.answers).items():
-        given = scores.dropna()
-        top = int((given == HIGHEST).sum())
-        if len(given) < _FEWEST:
-            continue
-        if given.nunique() == 1:
+    for judge in ranking.about_answers.flat_judges:
+        if not math.isnan(judge.only):
             sentences.append(
-                f"THE JUDGE {judge} GAVE ALL {len(given):,} ANSWERS THE SAME SCORE,"
-                f" {given.iloc[0]:g}: it does not tell answers apart."
+                f"THE JUDGE {judge.name} GAVE ALL {judge.scores:,} ANSWERS THE SAME SCORE,"
+                f" {judge.only:g}: it does not tell answers apart."
             )
-        elif top >= _TOP_SHARE * len(given):
+        else:
             sentences.append(
-                f"THE JUDGE {judge} GAVE {top:,} OF {len(given):,} ANSWERS"
-                f" ({share(top / len(given))}) THE TOP MARK, {HIGHEST}: it hardly tells answers"
-                " apart."
+                f"THE JUDGE {judge.name} GAVE {judge.top:,} OF {judge.scores:,} ANSWERS"
+                f" ({share(judge.top / judge.scores)}) THE TOP MARK, {HIGHEST}: it hardly tells"
+                " answers apart."
             )
     return sentences
 
@@ -305,18 +294,13 @@ def _self_judged(ranking: Ranking) -> Iterator[str]:
 
 def _equal_answers(ranking: Ranking) -> Iterator[str]:
     """Pairs of models with answers that are word for word the same."""
-    compared = ranking.compared
-    given = ranking.answers[ranking.answers["answer_digest"] != ""]
-    texts = given.drop_duplicates(["question", "epoch", "model"]).pivot(
-        index=["question", "epoch"], columns="model", values="answer_digest"
-    )
+    short = ranking.compared.short
     pairs = []
-    for first, second in combinations([name for name in compared.names if name in texts], 2):
-        both = texts[[first, second]].dropna()
-        equal = int((both[first] == both[second]).sum())
-        if equal > 1 and equal >= _EQUAL_SHARE * len(both):
-            many = f"all {len(both):,}" if equal == len(both) else f"{equal:,} of {len(both):,}"
-            pairs.append(f"{compared.short[first]} and {compared.short[second]} in {many}")
+    for pair in ranking.about_answers.equal_answers:
+        many = f"{pair.equal:,} of {pair.both:,}"
+        if pair.equal == pair.both:
+            many = f"all {pair.both:,}"
+        pairs.append(f"{short[pair.first]} and {short[pair.second]} in {many}")
     if pairs:
         yield f"Answers that are word for word the same: {listed(pairs, separator='; ')}."
 

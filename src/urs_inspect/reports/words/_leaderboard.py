@@ -10,6 +10,7 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.judging._failures import SCORED_OUTCOMES
+from urs_inspect.logs._run_command import JUDGE_AGAIN
 from urs_inspect.reports._texts import (
     DASH,
     UNKNOWN,
@@ -31,7 +32,7 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
-from urs_inspect.reports.numbers._answers import CRITERION, JUDGE_AGAIN
+from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._comparison import EXAMPLE
 from urs_inspect.reports.numbers._costs import cost_of_1000
 from urs_inspect.reports.numbers._leaderboard import (
@@ -121,15 +122,16 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
         for section in _ranking_sections(ranking, place, board):
             of_ranking.append(replace(section, folded=section.title not in opened))
         sections += linked(of_ranking, ranking, place) if linked else of_ranking
-    if board.skipped:
-        sections.append(Section("Left out", board.skipped))
+    sentences = left_out(board)
+    if sentences:
+        sections.append(Section("Left out", sentences))
     resampling = board.resampling
     facts = {
         "rankings": [
             _ranking_facts(ranking, place) for place, ranking in enumerate(board.rankings, start=1)
         ],
         "runs": board.runs,
-        "left_out": board.skipped,
+        "left_out": sentences,
         "simulated": board.simulated,
         "level": resampling.level,
         "rounds": resampling.rounds,
@@ -143,8 +145,26 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
         facts,
         first=leaderboard_screen(board),
         cards=lambda: model_cards(board.rankings[0], {}),
-        appendix=lambda: [_runs(board), _method(board), *published_sections()],
+        appendix=lambda: [
+            _runs(board),
+            _method(board),
+            *published_sections(board.published, board.urs_rubric),
+        ],
     )
+
+
+def _appendix(board: Leaderboard) -> list[Section]:
+    published = published_sections(board.published, board.urs_rubric)
+    return [_runs(board), _method(board), *published]
+
+
+def left_out(board: Leaderboard) -> list[str]:
+    """What was skipped and why, one sentence each."""
+    sentences = [*board.skipped]
+    for ranking in board.not_ranked:
+        models = ", ".join(ranking.models)
+        sentences.append(f"The ranking of {models} was left out: {ranking.why}.")
+    return sentences
 
 
 def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from urs_inspect.datasets._published import PUBLISHED_SCORES, UrsTable, load_published_urs
+from urs_inspect.datasets._published import PUBLISHED_SCORES, PublishedUrs, UrsTable
 from urs_inspect.reports.layout._tables import Section, Table
-from urs_inspect.rubrics import load_rubric
+from urs_inspect.rubrics import Rubric
 
 PUBLISHED_PAGE = "published.html"
 NOT_COMPARABLE = "not comparable row by row"
@@ -14,11 +14,10 @@ _LANGUAGES = {"": "", "en": ", English", "zh": ", Chinese"}
 _PLACES = ("", "¹", "²", "³")
 
 
-def published_section(number: int, *, judged: bool) -> Section:
+def published_section(published: PublishedUrs, number: int, *, judged: bool) -> Section:
     """The table of that number (URS paper, as printed); `judged` says whether a judge gave its
     numbers.
     """
-    published = load_published_urs()
     table = published.table(number)
     by = "with its own chains"
     if judged:
@@ -31,10 +30,11 @@ def published_section(number: int, *, judged: bool) -> Section:
     )
 
 
-def published_sections() -> Iterator[Section]:
-    """Scores and criteria of the paper, with what must be known to read them beside others."""
-    published = load_published_urs()
-    rubric = load_rubric()
+def published_sections(published: PublishedUrs, rubric: Rubric) -> Iterator[Section]:
+    """Scores and criteria of the paper, with what must be known to read them beside others.
+
+    `rubric` is that of URS, which says what the criteria mean.
+    """
     caution = (
         f"Published in the paper with its judge ({published.evaluator}); not comparable row by row:"
         " other models, another judge, other prompts and a part of the cases. They are here for"
