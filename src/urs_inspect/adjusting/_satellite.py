@@ -1,0 +1,13 @@
+"""What adjusting adds: options of `urs-inspect rank`."""
+
+from urs_inspect._satellites import Satellite
+
+SATELLITE = Satellite(
+    offers={
+        "adjustments of rankings": {
+            "judge": "adjusting._adjustments:ByJudge",
+            "control": "adjusting._adjustments:AtEqualStyle",
+            "prior": "adjusting._adjustments:WithPrior",
+        }
+    },
+)

@@ -1,0 +1,4 @@
+"""Commands in this process."""
+
+from tests.cli.conftest import facts, refused, run, said  # noqa: F401 - fixtures
+from tests.logs.test_battles import ballots  # noqa: F401 - a fixture
