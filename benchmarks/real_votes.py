@@ -22,10 +22,10 @@ import numpy as np
 from benchmarks.judge_prior import with_prior
 from benchmarks.sample_efficiency import Pair, Workers, kendall, replay
 from urs_inspect.adjusting._adjusted import JudgedBallots, rank_corrected
+from urs_inspect.adjusting._judge_prior import JudgePrior
 from urs_inspect.datasets._collections import fetch_collection
 from urs_inspect.datasets._columns import Preference
 from urs_inspect.discrepancy._ballots import OUTCOMES
-from urs_inspect.discrepancy._judge_prior import JudgePrior
 from urs_inspect.importing._answers import read_answers_file, read_questions
 from urs_inspect.importing._files import Naming
 from urs_inspect.importing._pairs import read_pairs_file

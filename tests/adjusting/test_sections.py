@@ -18,9 +18,9 @@ from urs_inspect.adjusting._adjusted import (
     rank_corrected,
 )
 from urs_inspect.adjusting._adjustments import read_coefficients
+from urs_inspect.adjusting._judge_prior import JudgePrior, rank_with_prior
 from urs_inspect.adjusting._report import controlled_section, corrected_section, prior_section
 from urs_inspect.adjusting._verdicts import JudgeVerdicts
-from urs_inspect.discrepancy._judge_prior import JudgePrior, rank_with_prior
 from urs_inspect.reports.words._rankings import ranking_report
 from urs_inspect.stats import Battles, rank
 

@@ -15,6 +15,7 @@ from tests.reports.test_rank_words import CLEAR, by, clear, even, people, ranked
 from tests.reports.test_scenarios import rounded
 from tests.stats.fights import fights
 from urs_inspect.adjusting._adjusted import Coefficient, ControlledRanking, CorrectedRanking
+from urs_inspect.adjusting._judge_prior import JudgePrior, WeighedRanking
 from urs_inspect.adjusting._report import (
     controlled_section,
     corrected_section,
@@ -23,7 +24,6 @@ from urs_inspect.adjusting._report import (
     prior_section,
 )
 from urs_inspect.adjusting._verdicts import JudgeVerdicts, RankingsOfJudge
-from urs_inspect.discrepancy._judge_prior import JudgePrior, WeighedRanking
 from urs_inspect.reports.layout._tables import Section, plain
 from urs_inspect.reports.words._rankings import Adjusted, ranking_report
 from urs_inspect.stats import Ranking

@@ -11,7 +11,7 @@ from inspect_ai.scorer import Score
 
 from tests.ballot_files import write_ballots
 from tests.reports.json_files import write_rows
-from tests.reports.mad_logs import XY, XZ, YZ, ballot, cast, judged, sample, write_log
+from tests.reports.mad_logs import XY, XZ, YZ, cast, judged, sample, write_log
 from tests.stats.fights import rows
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
@@ -26,7 +26,7 @@ from urs_inspect.logs._battles import (
     read_vote_list,
     scored_copy,
 )
-from urs_inspect.logs._comparisons import read_comparisons, read_judge_prior
+from urs_inspect.logs._comparisons import read_comparisons
 from urs_inspect.scorers import human_choice
 from urs_inspect.stats import Battle
 
@@ -740,32 +740,3 @@ def test_logs_beside_the_comparisons_that_do_not_count_are_warned_of(
     assert len(read_comparisons(str(tmp_path), "earlier")) == 1
     [record] = [one for one in caplog.records if one.name.startswith("urs_inspect")]
     assert tells(record.message, "earlier: half.eval ... 'error'")
-
-
-def test_a_judge_s_prior_counts_read_and_unread_verdicts_and_names_each_judge_once(
-    tmp_path: Path,
-) -> None:
-    pairs = [XY, XZ, YZ, ballot("Who?", "x", "y"), ballot("Where?", "y", "z")]
-    samples = [judged(one, outcome) for one, outcome in zip(pairs, (1, 1, 1, 0, 0.5), strict=True)]
-    unread = judged(ballot("When?", "x", "z"), math.nan)
-    for one in samples:
-        assert one.scores
-        facts = one.scores["pair_choice"].metadata or {}
-        one.scores["pair_choice"].metadata = {**facts, "judges": ["p/j", "p/k"]}
-    prior = read_judge_prior(str(write_log(tmp_path / "log.eval", *samples, unread)))
-    assert prior.judges == ("p/j", "p/k")
-    assert (prior.verdicts, prior.unread) == (5, 1)
-
-
-def test_a_prior_of_people_or_of_nothing_is_refused(tmp_path: Path) -> None:
-    unread = write_log(tmp_path / "unread.eval", judged(XY, math.nan), judged(XZ, math.nan))
-    with pytest.raises(InputError, match=r"prior: none of 2 verdicts in .*unread\.eval"):
-        read_judge_prior(str(unread))
-    people = judged(XY, 1.0)
-    assert people.scores
-    people.scores["pair_choice"].metadata = {"model_a": "x", "model_b": "y", "judges": ["human"]}
-    log = write_log(tmp_path / "people.eval", people, judged(XZ, 1.0))
-    with pytest.raises(InputError, match=r"prior: .*people\.eval.*people's votes"):
-        read_judge_prior(str(log))
-    with pytest.raises(InputError, match=r"^prior: no comparison in"):
-        read_judge_prior(str(write_log(tmp_path / "empty.eval", sample("1", {}, {}))))

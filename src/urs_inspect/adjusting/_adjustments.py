@@ -11,7 +11,7 @@ from urs_inspect._util import InputError, choices, counted
 
 if TYPE_CHECKING:
     from urs_inspect.adjusting._adjusted import Coefficient
-    from urs_inspect.discrepancy._judge_prior import JudgePrior, WeighedRanking
+    from urs_inspect.adjusting._judge_prior import JudgePrior, WeighedRanking
     from urs_inspect.logs._battles import Compared
     from urs_inspect.reports.numbers._rankings import RankBattles
     from urs_inspect.reports.words._rankings import Adjusted
@@ -197,15 +197,14 @@ def weighed_ranking(
     """A judge's prior for the models of the votes, and the ranking with it; `sources` are not votes
     on comparisons.
     """
-    from urs_inspect.discrepancy._judge_prior import rank_with_prior
-    from urs_inspect.logs._comparisons import read_judge_prior
+    from urs_inspect.adjusting._judge_prior import JudgePrior, rank_with_prior
 
     place = Path(log).resolve()
     if {place, *place.parents} & {Path(source).resolve() for source in sources}:
         raise InputError(
             f"prior: '{log}' is what is ranked; its verdicts would count twice. Name people's votes"
         )
-    judged = read_judge_prior(log)
+    judged = JudgePrior.of_log(log)
     without = sorted(set(judged.players) - set(battles.players))
     judged = judged.among(battles.players)
     if without:

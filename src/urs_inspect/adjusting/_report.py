@@ -12,8 +12,7 @@ import pandas as pd
 
 from urs_inspect._util import choices, counted
 from urs_inspect.adjusting._adjusted import ControlledRanking, CorrectedRanking
-from urs_inspect.adjusting._verdicts import JudgeVerdicts, RankingsOfJudge
-from urs_inspect.discrepancy._judge_prior import (
+from urs_inspect.adjusting._judge_prior import (
     MASS,
     SHIFT,
     SPREAD,
@@ -21,6 +20,7 @@ from urs_inspect.discrepancy._judge_prior import (
     WeighedRanking,
     judges_among,
 )
+from urs_inspect.adjusting._verdicts import JudgeVerdicts, RankingsOfJudge
 from urs_inspect.reports._texts import number, rating_text, share
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.words._rankings import Adjusted, Lead, interval_fact, order_facts

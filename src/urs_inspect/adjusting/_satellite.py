@@ -1,4 +1,4 @@
-"""What adjusting adds: options of `urs-inspect rank`."""
+"""What adjusting adds: options of `urs-inspect rank`, and a prior of people's votes."""
 
 from urs_inspect._satellites import Satellite
 
@@ -8,6 +8,7 @@ SATELLITE = Satellite(
             "judge": "adjusting._adjustments:ByJudge",
             "control": "adjusting._adjustments:AtEqualStyle",
             "prior": "adjusting._adjustments:WithPrior",
-        }
+        },
+        "priors of votes": {"judge": "adjusting._judge_prior:JudgePrior"},
     },
 )

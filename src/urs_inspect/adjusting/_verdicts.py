@@ -10,9 +10,10 @@ import numpy as np
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.adjusting._adjusted import JudgedBallots
+from urs_inspect.adjusting._judge_prior import judges_of
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.logs._battles import HumanBattles
-from urs_inspect.logs._comparisons import judges_of, read_comparisons
+from urs_inspect.logs._comparisons import read_comparisons
 from urs_inspect.reports.numbers._rankings import OVERALL, RankBattles, members_of, rankings_of
 from urs_inspect.stats import Battles, Estimate, Ranking
 from urs_inspect.stats._bootstrap import Flags, number_clusters
