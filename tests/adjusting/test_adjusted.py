@@ -17,6 +17,7 @@ from urs_inspect.adjusting._adjusted import (
     Coefficient,
     JudgedBallots,
     design_of,
+    influence_draws,
     rank_controlled,
     rank_corrected,
     style_differences,
@@ -24,7 +25,7 @@ from urs_inspect.adjusting._adjusted import (
 from urs_inspect.adjusting._adjustments import styles_of
 from urs_inspect.logs._battles import read_counted_votes
 from urs_inspect.stats import Battles, battles_of, fit_bradley_terry
-from urs_inspect.stats._bootstrap import Floats, influence_draws
+from urs_inspect.stats._bootstrap import Floats
 from urs_inspect.stats._ranking import Places
 from urs_inspect.stats._style import FEATURES, fit_design
 

@@ -42,7 +42,7 @@ from urs_inspect.stats._bootstrap import (
     Integers,
     Resampling,
     ResamplingOptions,
-    influence_draws,
+    bootstrap_counts,
     reported,
 )
 from urs_inspect.stats._bradley_terry import PRIOR, fit_bradley_terry, on_scale
@@ -356,3 +356,15 @@ def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Pl
     difference = ratings - on_scale(before)
     places = place(battles, ratings, difference, how)
     return places, _POINTS * effects
+
+
+def influence_draws(values: Floats, influences: Floats, rounds: int, seed: int) -> Floats:
+    """Statistics of each round to first order.
+
+    `values` + sum of (times drawn - 1) * influence, over clusters.
+
+    For statistics that take long to compute, or that a round may leave undefined: the one-step
+    bootstrap, whose variance is that of the clustered sandwich. Shapes (M,) and (C, M) -> (R, M).
+    """
+    centred = influences - influences.mean(axis=0)
+    return values + bootstrap_counts(centred, rounds, seed)

@@ -16,8 +16,8 @@ from urs_inspect.logs._battles import HumanBattles
 from urs_inspect.logs._comparisons import read_comparisons
 from urs_inspect.reports.numbers._rankings import OVERALL, RankBattles, members_of, rankings_of
 from urs_inspect.stats import Battles, Estimate, Ranking
-from urs_inspect.stats._bootstrap import Flags, number_clusters
-from urs_inspect.stats._ranking import compare_rankings
+from urs_inspect.stats._bootstrap import Flags, number_clusters, reported
+from urs_inspect.stats._ranking import DIGITS, centred_ranks, cosine
 
 
 @dataclass(frozen=True)
@@ -156,3 +156,37 @@ def rankings_of_judge(
     for group, ranking in by_judge.items():
         spearman[group] = compare_rankings(by_people[group], ranking)
     return RankingsOfJudge(by, judge.judges, by_people, by_judge, spearman)
+
+
+def compare_rankings(ranking: Ranking, other: Ranking) -> Estimate:
+    """Spearman's rho between two rankings of the same models over the same comparisons.
+
+    The interval is of both together: with one seed they have the same resamples of instructions.
+    NaN where all ratings of a ranking are equal, or fewer than two models are in both.
+    """
+    shared = [name for name in ranking.players if name in other.players]
+    if len(shared) < 2:
+        return Estimate(
+            value=math.nan,
+            low=math.nan,
+            high=math.nan,
+            n=ranking.battles,
+            clusters=ranking.clusters,
+            **ranking.how.options,
+        )
+    rows = []
+    for one in (ranking, other):
+        places = [one.players.index(name) for name in shared]
+        points = [one.bradley_terry[place].value for place in places]
+        ratings = np.vstack([points, one.draws[:, places]])
+        rows.append(centred_ranks(np.round(ratings, DIGITS)))
+    rho = cosine(*rows)
+    [found] = reported(
+        rho[:1],
+        rho[1:, np.newaxis],
+        [ranking.battles],
+        [ranking.clusters],
+        ranking.how,
+        scale=(-1, 1),
+    )
+    return found

@@ -47,8 +47,8 @@ class Adjustment(Protocol):
             say: Gets a sentence on what does not count.
 
         Returns:
-            Takes the ranking by votes alone, and a function that ranks battles in the same way, and
-            gives what is reported.
+            What puts the result beside the ranking by votes alone: it takes this ranking, and a
+            function that ranks battles in the same way, and gives what is reported.
         """
 
 
@@ -129,7 +129,7 @@ def rank(
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     adjustments = _adjustments(adjusting, bool(ballot_votes))
     compared = _read(sources, ballot_votes, columns, by)
-    adjusted = [adjustment.adjust(compared, _note) for adjustment in adjustments]
+    computed = [adjustment.adjust(compared, _note) for adjustment in adjustments]
     ranking = _ranked(compared.battles)
     rankings = None
     if by is not None:
@@ -137,8 +137,8 @@ def rank(
     agreement = None
     if published is not None:
         agreement = compare_leaderboard(ranking, published)
-    beside = [reported(ranking, _ranked) for reported in adjusted]
-    report = ranking_report(ranking, agreement, compared.people, beside, rankings)
+    adjusted = [put_beside(ranking, _ranked) for put_beside in computed]
+    report = ranking_report(ranking, agreement, compared.people, adjusted, rankings)
     written = []
     if output is not None:
         attach_votes(Path(sources[0]), ballot_votes, output)

@@ -1,8 +1,8 @@
 """A regression of comparisons on strengths of models and on the style of their answers.
 
 The log odds of a win are the difference of two strengths plus a coefficient for each covariate,
-such as a difference of style. The prior is that of `bradley_terry`: each strength and each
-coefficient gets one tie, as if it had met an average one.
+such as a difference of style. The prior is that of `bradley_terry`: each model gets ties with an
+average one, and each coefficient ties between equal models that differ by one in its covariate.
 """
 
 import re
