@@ -13,11 +13,19 @@ from tests.cli.conftest import Run, Said, cells_of, row
 from tests.cli.test_rank import ballots_by_scenario
 from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
+from tests.tasks.contests import (
+    command,
+    compete,
+    path_of,
+)
+from tests.tasks.test_mad_people import BallotLog, vote
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.adjusting._adjustments import ByJudge, style, weighed_ranking
+from urs_inspect.annotation._campaign import load_ballots
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.stats import Battle, battles_of
+from urs_inspect.tasks import mad
 
 MODELS = ("lab/long", "lab/mid", "lab/short")
 
@@ -268,3 +276,20 @@ def test_a_judge_is_compared_with_people_in_each_scenario(
 def test_a_judge_corrects_only_votes_of_people() -> None:
     with pytest.raises(InputError, match=r"^judge: "):
         ByJudge("a.eval", has_votes=False)
+
+
+def test_a_judge_s_run_over_the_same_answers_corrects_people_s_votes(
+    ballot_log: BallotLog, tmp_path: Path
+) -> None:
+    log, _ = ballot_log
+    judge = path_of(
+        compete(mad(responses=str(log), k=6, judge="baseline/longest"), tmp_path / "second", None)
+    )
+    more = path_of(compete(mad(responses=str(log), k=6, judge="human"), tmp_path / "first", None))
+    votes = vote(tmp_path / "votes", load_ballots(more), "ann", leave=4)
+    result = command("rank", more, votes, "--judge", judge, "--json")
+    assert result.exit_code == 0, result.output
+    corrected = json.loads(result.stdout)["corrected"]
+    assert (corrected["votes"], corrected["verdicts"], corrected["both"]) == (14, 18, 14)
+    assert corrected["agreement"] == 1  # the stronger answer is the longer one here
+    assert corrected["judges"] == ["baseline/longest"]

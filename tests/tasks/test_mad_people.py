@@ -115,23 +115,6 @@ def test_people_who_have_not_voted_yet_do_not_stop_the_ranking(
     assert tells(result.output, "6 votes of 1 ... 6 of 6 comparisons")
 
 
-def test_a_judge_s_run_over_the_same_answers_corrects_people_s_votes(
-    ballot_log: BallotLog, tmp_path: Path
-) -> None:
-    log, _ = ballot_log
-    judge = path_of(
-        compete(mad(responses=str(log), k=6, judge="baseline/longest"), tmp_path / "second", None)
-    )
-    more = path_of(compete(mad(responses=str(log), k=6, judge="human"), tmp_path / "first", None))
-    votes = vote(tmp_path / "votes", load_ballots(more), "ann", leave=4)
-    result = command("rank", more, votes, "--judge", judge, "--json")
-    assert result.exit_code == 0, result.output
-    corrected = json.loads(result.stdout)["corrected"]
-    assert (corrected["votes"], corrected["verdicts"], corrected["both"]) == (14, 18, 14)
-    assert corrected["agreement"] == 1  # the stronger answer is the longer one here
-    assert corrected["judges"] == ["baseline/longest"]
-
-
 def test_votes_of_an_earlier_run_stand_when_a_model_joins(tmp_path: Path) -> None:
     pool = pool_file(tmp_path)
     two = Field("ace", "good")
