@@ -31,19 +31,19 @@ os.environ.update(
 
 import numpy as np
 
-from urs_inspect.discrepancy._allocation import Allocator
-from urs_inspect.stats._adjusted import (
+from urs_inspect.adjusting._adjusted import (
     JudgedBallots,
     design_of,
-    fit_design,
     rank_controlled,
     rank_corrected,
     style_differences,
 )
+from urs_inspect.discrepancy._allocation import Allocator
 from urs_inspect.stats._battles import Battle, Battles, battles_of
 from urs_inspect.stats._bootstrap import Estimate, Floats, Integers, Resampling, percentile_bounds
 from urs_inspect.stats._bradley_terry import bootstrap_bradley_terry, fit_bradley_terry
 from urs_inspect.stats._ranking import Places, place
+from urs_inspect.stats._style import fit_design
 
 POINTS = 400 / np.log(10)
 

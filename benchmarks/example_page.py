@@ -35,14 +35,16 @@ from benchmarks.sample_efficiency import (
     arena_run,
     load_arena,
 )
+from urs_inspect.adjusting._adjusted import ControlledRanking, rank_controlled
+from urs_inspect.adjusting._adjustments import styles_of
+from urs_inspect.adjusting._report import controlled_section
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.datasets._benches import load_pairs
 from urs_inspect.datasets._sources import SOURCES
-from urs_inspect.logs._battles import read_counted_votes, styles_of
+from urs_inspect.logs._battles import read_counted_votes
 from urs_inspect.reports._texts import number
 from urs_inspect.reports.layout._page import render_page
 from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
-from urs_inspect.reports.words._adjusted import controlled_section
 from urs_inspect.reports.words._rankings import ranking_report
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import (
@@ -53,7 +55,6 @@ from urs_inspect.stats import (
     mean_interval,
     rank,
 )
-from urs_inspect.stats._adjusted import ControlledRanking, rank_controlled
 from urs_inspect.stats._bootstrap import Floats, Integers, number_clusters
 from urs_inspect.stats._measures import (
     TIE,
@@ -97,7 +98,9 @@ def arena() -> tuple[Battles, Floats]:
     """The votes, and how much longer the first response is than the second one."""
     folder = str(arena_folder())
     votes = read_counted_votes([folder])
-    return battles_of(vote.battle for vote in votes), styles_of(votes, ["length"], [folder])
+    return battles_of(vote.battle for vote in votes), styles_of(
+        [vote.responses for vote in votes], ["length"], [folder]
+    )
 
 
 def labelled() -> Iterator[tuple[str, bool, list[str], Codes, Floats, Integers]]:

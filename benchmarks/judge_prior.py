@@ -48,8 +48,8 @@ os.environ.update(
 
 import numpy as np
 
+from urs_inspect.adjusting._judge_prior import JudgePrior, rank_with_prior
 from urs_inspect.discrepancy._allocation import Standing, register_allocation
-from urs_inspect.discrepancy._judge_prior import JudgePrior, rank_with_prior
 from urs_inspect.stats._battles import Battles
 from urs_inspect.stats._bootstrap import Floats
 from urs_inspect.stats._bradley_terry import fit_bradley_terry

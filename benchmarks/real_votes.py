@@ -21,17 +21,18 @@ import numpy as np
 
 from benchmarks.judge_prior import with_prior
 from benchmarks.sample_efficiency import Pair, Workers, kendall, replay
+from urs_inspect.adjusting._adjusted import JudgedBallots, rank_corrected
+from urs_inspect.adjusting._judge_prior import JudgePrior
 from urs_inspect.datasets._collections import fetch_collection
 from urs_inspect.datasets._columns import Preference
 from urs_inspect.discrepancy._ballots import OUTCOMES
-from urs_inspect.discrepancy._judge_prior import JudgePrior
 from urs_inspect.importing._answers import read_answers_file, read_questions
 from urs_inspect.importing._files import Naming
 from urs_inspect.importing._pairs import read_pairs_file
-from urs_inspect.stats._adjusted import FEATURES, JudgedBallots, rank_corrected
 from urs_inspect.stats._battles import Battle, Battles, battles_of
 from urs_inspect.stats._bootstrap import Floats
 from urs_inspect.stats._bradley_terry import fit_bradley_terry
+from urs_inspect.stats._style import FEATURES
 
 MARKS = (15, 30, 60, 84, 126, 210)
 BALLOTS = (60, 210, 420)

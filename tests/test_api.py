@@ -33,7 +33,7 @@ _PACKAGES = (
     "urs_inspect.solvers",
     "urs_inspect.providers",
 )
-_COMMANDS_ONLY = ("estimating", "importing", "judges", "lmeval_tasks")
+_COMMANDS_ONLY = ("adjusting", "estimating", "importing", "judges", "lmeval_tasks")
 """Satellites that export no name."""
 PACKAGES = (
     *_PACKAGES,

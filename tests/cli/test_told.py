@@ -30,11 +30,9 @@ from urs_inspect.cli._probe import print_probe
 from urs_inspect.datasets._collections import Collection
 from urs_inspect.datasets._sources import PinnedFile, git_id_of
 from urs_inspect.discrepancy._ballots import Choice
-from urs_inspect.discrepancy._judge_prior import JudgePrior
 from urs_inspect.reports.numbers._human_data import answers_to_rate
 from urs_inspect.reports.numbers._judge_checks import NULL_ANSWERS
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.stats._battles import Battle, battles_of
 
 TIME = "2026-01-01T00:00:00+00:00"
 TOKEN = "a token of more than sixteen"
@@ -128,11 +126,6 @@ def votes_on(log: Path, directory: Path, chosen: str) -> None:
 def test_how_far_voting_by_an_allocation_is(run: Run, tmp_path: Path) -> None:
     told = Told(tmp_path)
     pairs = [("x", "y"), ("x", "z"), ("y", "z")] * 4
-    prior_votes = [
-        Battle(one, other, 1.0 if number < 9 else 0.0, f"i{number}")
-        for number, (one, other) in enumerate(pairs)
-    ]
-    prior = JudgePrior.of(battles_of(prior_votes), ("x", "p/judge", "z"), unread=1)
     plans = {
         "nothing yet": (VotingPlan("adaptive"), pairs, ""),
         "under way": (VotingPlan("adaptive", budget=9), pairs, "abt"),
@@ -140,7 +133,6 @@ def test_how_far_voting_by_an_allocation_is(run: Run, tmp_path: Path) -> None:
         "a budget of one": (VotingPlan("adaptive", budget=1), pairs, ""),
         "everything is asked": (VotingPlan("adaptive", confidence=None), pairs[:2], "at"),
         "all are separated": (VotingPlan("adaptive", confidence=0.6), pairs, "aaaaaaaaa"),
-        "with a judge": (VotingPlan("adaptive", prior=prior), pairs, "aba"),
     }
     for number, (title, (plan, compared, chosen)) in enumerate(plans.items()):
         log = allocated(tmp_path / f"{number}.eval", plan, *compared)

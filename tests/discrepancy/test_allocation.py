@@ -22,6 +22,7 @@ from urs_inspect.discrepancy._allocation import (
     allocation_names,
     laplace,
     near,
+    prior_type,
     register_allocation,
     uniform,
 )
@@ -490,3 +491,9 @@ def test_worths_that_differ_by_rounding_are_equal(monkeypatch: pytest.MonkeyPatc
         chosen.append([allocator.ask().pairs for allocator in allocators])
     assert chosen[0] == chosen[1]
     assert len(set(chosen[0])) > 1  # the seed decides
+
+
+def test_without_the_satellite_a_prior_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_allocation, "offered", lambda point: {})
+    with pytest.raises(InputError, match="the folder `adjusting` of urs_inspect is missing"):
+        prior_type()

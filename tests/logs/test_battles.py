@@ -2,7 +2,6 @@
 
 import math
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from inspect_ai.scorer import Score
 
 from tests.ballot_files import write_ballots
 from tests.reports.json_files import write_rows
-from tests.reports.mad_logs import XY, XZ, YZ, ballot, cast, judged, sample, write_log
+from tests.reports.mad_logs import XY, XZ, YZ, cast, judged, sample, write_log
 from tests.stats.fights import rows
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
@@ -23,13 +22,11 @@ from urs_inspect.logs._battles import (
     read_battles,
     read_counted_votes,
     read_human_battles,
-    read_judge_verdicts,
     read_vote_columns,
     read_vote_list,
     scored_copy,
-    styles_of,
 )
-from urs_inspect.logs._comparisons import read_comparisons, read_judge_prior
+from urs_inspect.logs._comparisons import read_comparisons
 from urs_inspect.scorers import human_choice
 from urs_inspect.stats import Battle
 
@@ -407,57 +404,6 @@ def test_a_votes_file_named_twice_replaces_nothing(tmp_path: Path) -> None:
     assert read_human_battles([log], [votes, votes]).replaced == 1
 
 
-def test_a_judge_s_verdicts_about_given_ballots(tmp_path: Path) -> None:
-    changed = replace(YZ, response_a="another response")
-    unparsed = ballot("Which?", "x", "y")
-    of_people = judged(ballot("Who?", "x", "y"), 1.0)
-    assert of_people.scores
-    of_people.scores["pair_choice"].metadata = {"model_a": "x", "model_b": "y", "judges": ["human"]}
-    other = judged(ballot("When?", "x", "y"), 0.0)
-    samples = [judged(XY, 1.0, 0.5), judged(YZ, 0.0), judged(unparsed, math.nan), of_people, other]
-    samples[0].scores["pair_choice-1"].metadata = {"judges": ["a/judge"]}  # type: ignore[index]
-    log = write_log(tmp_path / "judge.eval", *samples)
-    wanted = [XZ, unparsed, changed, XY]
-    found = read_judge_verdicts(log, wanted)
-    assert found.outcomes == {XY.id: 0.5}
-    assert found.judges == ("a/judge",)
-    assert (found.unparsed, found.missing, found.other_responses, found.other_ballots) == (
-        1,
-        1,
-        1,
-        1,
-    )
-
-
-def test_of_several_epochs_the_last_verdict_that_was_parsed_counts(tmp_path: Path) -> None:
-    epochs = [
-        judged(XY, outcome, epoch=number)
-        for number, outcome in enumerate((1.0, 0.0, math.nan), start=1)
-    ]
-    assert read_judge_verdicts(write_log(tmp_path / "judge.eval", *epochs), [XY]).outcomes == {
-        XY.id: 0.0
-    }
-
-
-@pytest.mark.parametrize(
-    ("samples", "message"),
-    [
-        ([judged(XY)], "no verdict"),
-        (
-            [judged(XZ, 1.0), judged(YZ, math.nan)],
-            (
-                "2 comparisons: 1 could not.*0 have other.*1 are about other.*compares: x, y, z.*asked about: x, y, z"
-            ),
-        ),
-    ],
-)
-def test_a_log_without_a_verdict_about_the_ballots_is_refused(
-    tmp_path: Path, samples: list[EvalSample], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        read_judge_verdicts(write_log(tmp_path / "judge.eval", *samples), [XY, YZ])
-
-
 def test_votes_that_a_later_file_holds_more_often_count_beyond_those_of_all_earlier_ones(
     tmp_path: Path,
 ) -> None:
@@ -638,42 +584,6 @@ def test_two_comparisons_that_wait_are_counted(tmp_path: Path) -> None:
 # --- votes of people about ballots ---
 
 
-def test_a_judge_s_outcomes_stand_beside_people_s_only_where_both_have_one(
-    ballots: Path, tmp_path: Path
-) -> None:
-    votes = cast(
-        tmp_path / "v" / "me.jsonl", ("me", XY.id, "a"), ("me", XZ.id, "b"), ("me", YZ.id, "tie")
-    )
-    found = read_human_battles([ballots], [votes])
-    known, by_judge = found.verdicts({XY.id: 0.0, YZ.id: math.nan, "other": 1.0})
-    decided = list(found.outcomes)
-    assert [decided[place] for place in known.nonzero()[0]] == [XY.id]
-    assert rows(by_judge)[0][:3] == ("x", "y", 0.0)
-    judged_ones = found.judged({XY.id: 0.0, XZ.id: 0.5, "other": 1.0})
-    order = [one.id for one in found.asked.values()]
-    assert judged_ones.judge[order.index(XZ.id)] == 0.5
-    assert judged_ones.people.tolist() == [found.outcomes[name] for name in order]
-    names = [
-        (judged_ones.players[one], judged_ones.players[other])
-        for one, other in zip(judged_ones.first, judged_ones.second, strict=True)
-    ]
-    assert names == [(one.model_a, one.model_b) for one in found.asked.values()]
-    same = [judged_ones.clusters[order.index(one.id)] for one in (XY, XZ, YZ)]
-    assert same[0] == same[1] != same[2]
-
-
-def test_an_instruction_with_other_blanks_around_it_is_the_same_cluster(tmp_path: Path) -> None:
-    asked = [ballot(text, "x", "y") for text in ("Why?", " Why?\n", "Why ?")]
-    write_ballots(asked, tmp_path / "ballots.jsonl")
-    votes = cast(tmp_path / "v" / "me.jsonl", *[("me", one.id, "a") for one in asked])
-    found = read_human_battles([tmp_path / "ballots.jsonl"], [votes])
-    for first, second, third in (
-        found.judged({}).clusters,
-        [row[3] for row in rows(found.battles)],
-    ):
-        assert first == second != third
-
-
 def test_logs_of_ballots_that_do_not_count_are_said(ballots: Path, tmp_path: Path) -> None:
     votes = cast(tmp_path / "v" / "me.jsonl", ("me", XY.id, "a"))
     copy = tmp_path / f"copy{ballots.suffix}"
@@ -685,13 +595,12 @@ def test_logs_of_ballots_that_do_not_count_are_said(ballots: Path, tmp_path: Pat
     assert copy.name in sentence and ballots.name in sentence
 
 
-def test_ballots_of_models_without_votes_are_no_judged_ones(ballots: Path, tmp_path: Path) -> None:
+def test_a_battle_has_the_facts_and_responses_of_its_ballot(ballots: Path, tmp_path: Path) -> None:
     votes = cast(tmp_path / "v" / "me.jsonl", ("me", XY.id, "a"))
     found = read_human_battles([ballots], [votes])
-    assert len(found.judged({XZ.id: 1.0}).judge) == 1
     [facts] = found.facts()
     assert facts[0]["id"] == XY.id
-    assert found.styles(["length"]).shape == (1, 1)
+    assert found.responses() == [(XY.response_a, XY.response_b)]
 
 
 @pytest.mark.parametrize(
@@ -797,15 +706,6 @@ def test_an_unknown_key_is_refused_with_those_that_divide() -> None:
         grouped("z", {"k": 1, "id": 1}, {"k": 1, "id": 2}, {"k": "", "id": 3})
 
 
-def test_responses_are_needed_only_for_features_of_style(tmp_path: Path) -> None:
-    bare = [VOTE, {**VOTE, "response_a": "x", "response_b": "y"}, {**VOTE, "response_1": "x"}]
-    votes = read_vote_list(write_rows(tmp_path / "votes.jsonl", *bare))
-    assert [vote.responses for vote in votes] == [(None, None), ("x", "y"), ("x", None)]
-    with pytest.raises(InputError, match=r"2 of 3 votes in a, b come without"):
-        styles_of(votes, ["length"], ["a", "b"])
-    assert styles_of(votes[1:2], ["length"], ["a"]).shape == (1, 1)
-
-
 # --- comparisons of a competition ---
 
 
@@ -840,32 +740,3 @@ def test_logs_beside_the_comparisons_that_do_not_count_are_warned_of(
     assert len(read_comparisons(str(tmp_path), "earlier")) == 1
     [record] = [one for one in caplog.records if one.name.startswith("urs_inspect")]
     assert tells(record.message, "earlier: half.eval ... 'error'")
-
-
-def test_a_judge_s_prior_counts_read_and_unread_verdicts_and_names_each_judge_once(
-    tmp_path: Path,
-) -> None:
-    pairs = [XY, XZ, YZ, ballot("Who?", "x", "y"), ballot("Where?", "y", "z")]
-    samples = [judged(one, outcome) for one, outcome in zip(pairs, (1, 1, 1, 0, 0.5), strict=True)]
-    unread = judged(ballot("When?", "x", "z"), math.nan)
-    for one in samples:
-        assert one.scores
-        facts = one.scores["pair_choice"].metadata or {}
-        one.scores["pair_choice"].metadata = {**facts, "judges": ["p/j", "p/k"]}
-    prior = read_judge_prior(str(write_log(tmp_path / "log.eval", *samples, unread)))
-    assert prior.judges == ("p/j", "p/k")
-    assert (prior.verdicts, prior.unread) == (5, 1)
-
-
-def test_a_prior_of_people_or_of_nothing_is_refused(tmp_path: Path) -> None:
-    unread = write_log(tmp_path / "unread.eval", judged(XY, math.nan), judged(XZ, math.nan))
-    with pytest.raises(InputError, match=r"prior: none of 2 verdicts in .*unread\.eval"):
-        read_judge_prior(str(unread))
-    people = judged(XY, 1.0)
-    assert people.scores
-    people.scores["pair_choice"].metadata = {"model_a": "x", "model_b": "y", "judges": ["human"]}
-    log = write_log(tmp_path / "people.eval", people, judged(XZ, 1.0))
-    with pytest.raises(InputError, match=r"prior: .*people\.eval.*people's votes"):
-        read_judge_prior(str(log))
-    with pytest.raises(InputError, match=r"^prior: no comparison in"):
-        read_judge_prior(str(write_log(tmp_path / "empty.eval", sample("1", {}, {}))))

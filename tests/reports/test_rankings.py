@@ -5,9 +5,7 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from inspect_ai.log import EvalSample
 from inspect_ai.scorer import Score
@@ -16,19 +14,12 @@ from tests.reports.mad_logs import XY, XZ, YZ, judged, write_log
 from tests.stats.fights import fights, random_fights, rows
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts, read_battles
+from urs_inspect.logs._battles import read_battles
 from urs_inspect.logs._comparisons import read_comparisons
 from urs_inspect.reports.layout._tables import plain
-from urs_inspect.reports.numbers._rankings import (
-    RankingsBy,
-    rankings_by,
-    rankings_of_judge,
-    read_coefficients,
-    read_leaderboard,
-)
+from urs_inspect.reports.numbers._rankings import RankingsBy, rankings_by, read_leaderboard
 from urs_inspect.reports.words._rankings import ranking_dict, ranking_report
 from urs_inspect.stats import Battles, Ranking, compare_leaderboard, rank
-from urs_inspect.stats._adjusted import Coefficient
 
 
 def test_everything_is_there_by_model() -> None:
@@ -203,33 +194,6 @@ def test_a_fault_is_named(tmp_path: Path, name: str, text: str | None, message: 
     assert (f"{path}: {message}" if message else name) in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("feature", "scale", "value", "is_one"),
-    [
-        ("length", 1.5, -0.25, True),
-        ("length", "1.5", 0, True),
-        ("colour", 1.5, -0.25, False),
-        ("length", 0, -0.25, False),
-        ("length", -1, -0.25, False),
-        ("length", math.inf, -0.25, False),
-        ("length", 1.5, math.inf, False),
-        ("length", 1.5, math.nan, False),
-        ("length", 1.5, None, False),
-    ],
-)
-def test_coefficients_are_read_or_refused(
-    tmp_path: Path, feature: str, scale: Any, value: Any, is_one: bool
-) -> None:
-    rows = [{"feature": feature, "scale": scale, "value": value}]
-    text = json.dumps({"controlled": {"coefficients": rows}})
-    path = write(tmp_path, "rank.json", text)
-    if is_one:
-        assert read_coefficients(path) == {"length": Coefficient(1.5, float(value))}
-        return
-    with pytest.raises(InputError, match=r"rank\.json.*no coefficients"):
-        read_coefficients(path)
-
-
 # --- rankings of groups of comparisons ---
 
 FOUGHT = ["a>b", "a>b", "b>a", "b>c", "b>c", "a>c", "c>a", "c>b", "a=b", "b>a", "b>a", "c>d"]
@@ -277,39 +241,6 @@ def test_groups_beside_a_leaderboard() -> None:
     overall = found.agreement["overall"]
     assert overall[0].value != overall[1].value
     assert (found.agreement["x"][0].value, found.agreement["y"][0].value) == (1, -1)
-
-
-def test_people_and_judge_are_compared_on_what_both_decided() -> None:
-    people = fights(*FOUGHT)
-    names = [f"ballot {number}" for number in range(len(FOUGHT))]
-    voted = HumanBattles(
-        battles=people,
-        agreement=None,  # type: ignore[arg-type]
-        replaced=0,
-        undecided=0,
-        unknown=0,
-        faults=(),
-        asked={},
-        outcomes=dict(zip(names, people.outcome.tolist(), strict=True)),
-    )
-    # The judge says the contrary, and nothing of the last comparisons of `w` and `y`.
-    outcomes = {name: 1 - outcome for name, outcome in voted.outcomes.items()}
-    for place in (7, 10):
-        del outcomes[names[place]]
-    judge = JudgeVerdicts(outcomes, ("p/judge",), 0, 0, 0, 0)
-    found = rankings_of_judge("scenario", voted, judge, GROUPS, ranked)
-    assert (found.by, found.judges) == ("scenario", ("p/judge",))
-    assert list(found.people) == list(found.judge) == ["overall", "w", "x", "y", "z"]
-    assert list(found.spearman) == list(found.people)
-    kept = np.array([place not in (7, 10) for place in range(len(FOUGHT))])
-    for group, by_people in found.people.items():
-        of_group = kept & np.array([group in ("overall", name) for name in GROUPS])
-        own = [fight for fight, is_kept in zip(FOUGHT, of_group, strict=True) if is_kept]
-        turned = [fight.translate(str.maketrans("<>", "><")) for fight in own]
-        assert by_people.battles == found.judge[group].battles == len(own)
-        assert points(by_people) == pytest.approx(points(ranked(fights(*own))))
-        assert points(found.judge[group]) == pytest.approx(points(ranked(fights(*turned))))
-    assert found.spearman["x"].value == -1
 
 
 def also_by_people(sample: EvalSample, outcome: float, number: int = 0) -> EvalSample:

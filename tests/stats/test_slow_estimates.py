@@ -12,7 +12,6 @@ from urs_inspect.stats._bootstrap import (
     Estimate,
     Floats,
     error_of,
-    influence_draws,
     mean_interval,
     resample,
     student_interval,
@@ -85,20 +84,6 @@ def test_a_value_alone_and_values_of_one_cluster_have_no_bounds() -> None:
 def test_the_negative_of_an_estimate_has_turned_bounds() -> None:
     found = -Estimate(2.0, 1.0, 5.0, 7, 6, 0.9, 50, 3)
     assert found == Estimate(-2.0, -5.0, -1.0, 7, 6, 0.9, 50, 3)
-
-
-def test_draws_to_first_order_add_the_influence_of_every_further_draw() -> None:
-    rng = np.random.default_rng(0)
-    values = np.array([3.0, -1.0])
-    influences = rng.normal(1.0, 1.0, (5, 2))  # do not add up to 0
-    counts = np.concatenate(list(resample(5, 40, 8)))
-    slow = []
-    for row in counts:
-        total = values.copy()
-        for times, influence in zip(row, influences, strict=True):
-            total += (times - 1) * influence
-        slow.append(total)
-    assert influence_draws(values, influences, 40, 8) == pytest.approx(np.array(slow))
 
 
 def table_with_gaps(seed: int, questions: int = 12, models: int = 4) -> Floats:

@@ -13,7 +13,7 @@ from tests.stats.slow import expanded
 from urs_inspect.stats import Battles, Estimate, Ranking, compare_leaderboard, rank
 from urs_inspect.stats._battles import win_rates_of
 from urs_inspect.stats._bootstrap import Floats, Resampling, fewest_clusters
-from urs_inspect.stats._ranking import Places, compare_rankings, place
+from urs_inspect.stats._ranking import Places, place
 
 
 def reached(battles: Battles) -> set[tuple[str, str]]:
@@ -186,30 +186,15 @@ def ranking_of(names: str, draws: Floats, clusters: int = 20) -> Ranking:
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("noise", [0.2, 1.0])
-def test_rankings_and_leaderboards_correlate_draw_by_draw(seed: int, noise: float) -> None:
+@pytest.mark.parametrize("seed", range(6))
+def test_rankings_and_leaderboards_correlate_draw_by_draw(seed: int) -> None:
     rng = np.random.default_rng(seed)
     # Means over draws are equal but for rounding, and so are some draws.
     one = np.round(rng.normal(size=(60, 5)), 1) + rng.normal(0, 1e-9, (60, 5))
-    other = np.round(one + rng.normal(0, noise, (60, 5)), 1)
     first = ranking_of("abcde", one)
-    second = ranking_of("ebxca", other)
-    shared = [("a", 0, 4), ("b", 1, 1), ("c", 2, 3), ("e", 4, 0)]
-    mine = [at for _, at, _ in shared]
-    theirs = [at for _, _, at in shared]
-    draws = [
-        float(spearmanr(np.round(row[mine], 6), other_row[theirs]).statistic)
-        for row, other_row in zip(one, other, strict=True)
-    ]
-    points = np.round(one.mean(axis=0), 6)[mine]
-    value = spearmanr(points, np.round(other.mean(axis=0), 6)[theirs]).statistic
-    found = compare_rankings(first, second)
-    assert found.value == pytest.approx(value)
-    bounds = within_the_scale(draws)
-    assert (found.low, found.high) == pytest.approx(bounds, nan_ok=True)
+    mine = [0, 1, 2, 4]
     board = {"e": 3.0, "a": 1.0, "b": 1.0, "new": 9.0, "c": 2.0}
-    listed = [board[name] for name, *_ in shared]
+    listed = [board[name] for name in "abce"]
     agreement = compare_leaderboard(first, board)
     assert agreement.players == ("a", "b", "c", "e")
     assert (agreement.only_ranked, agreement.only_leaderboard) == (("d",), ("new",))
@@ -218,19 +203,3 @@ def test_rankings_and_leaderboards_correlate_draw_by_draw(seed: int, noise: floa
         bounds = within_the_scale(rows)
         assert (ours.low, ours.high) == pytest.approx(bounds, nan_ok=True)
         assert (ours.n, ours.clusters) == (first.battles, 20)
-
-
-def test_one_model_in_common_says_nothing() -> None:
-    draws = np.random.default_rng(0).normal(size=(9, 2))
-    first = ranking_of("ab", draws)
-    found = compare_rankings(first, ranking_of("bc", draws))
-    assert np.isnan([found.value, found.low, found.high]).all()
-    settings = {"rounds": found.rounds, "level": found.level, "seed": found.seed}
-    assert settings == first.how.options
-    many = replace(ranking_of("bc", draws), battles=first.battles + 9, clusters=99)
-    for one, other in ((first, many), (many, first)):
-        nothing = compare_rankings(one, other)
-        assert (nothing.n, nothing.clusters) == (one.battles, one.clusters)
-    two = compare_rankings(ranking_of("ab", draws), ranking_of("ba", draws))
-    assert abs(two.value) == 1
-    assert math.isnan(two.low)  # from -1 to 1, or without spread

@@ -1,17 +1,13 @@
-"""People in place of a judge: ballots in a log, votes in files or over HTTP, a judge's log as a
-prior, and rankings.
-"""
+"""People in place of a judge: ballots in a log, votes in files or over HTTP, and rankings."""
 
 import json
 import math
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from inspect_ai import Task
-from inspect_ai.log import EvalSample, read_eval_log, write_eval_log
+from inspect_ai.log import read_eval_log, write_eval_log
 
 from tests.tasks.commands import succeed
 from tests.tasks.contests import (
@@ -117,23 +113,6 @@ def test_people_who_have_not_voted_yet_do_not_stop_the_ranking(
     result = command("rank", "--all", log, votes)
     assert result.exit_code == 0, result.output
     assert tells(result.output, "6 votes of 1 ... 6 of 6 comparisons")
-
-
-def test_a_judge_s_run_over_the_same_answers_corrects_people_s_votes(
-    ballot_log: BallotLog, tmp_path: Path
-) -> None:
-    log, _ = ballot_log
-    judge = path_of(
-        compete(mad(responses=str(log), k=6, judge="baseline/longest"), tmp_path / "second", None)
-    )
-    more = path_of(compete(mad(responses=str(log), k=6, judge="human"), tmp_path / "first", None))
-    votes = vote(tmp_path / "votes", load_ballots(more), "ann", leave=4)
-    result = command("rank", more, votes, "--judge", judge, "--json")
-    assert result.exit_code == 0, result.output
-    corrected = json.loads(result.stdout)["corrected"]
-    assert (corrected["votes"], corrected["verdicts"], corrected["both"]) == (14, 18, 14)
-    assert corrected["agreement"] == 1  # the stronger answer is the longer one here
-    assert corrected["judges"] == ["baseline/longest"]
 
 
 def test_votes_of_an_earlier_run_stand_when_a_model_joins(tmp_path: Path) -> None:
@@ -261,7 +240,7 @@ def test_ballots_without_votes_still_await_them_and_who_cannot_tell_decides_noth
     assert tells(undecided.explanation, "could not tell")
 
 
-# ## A judge's log as a prior, and votes through the page's API
+# ## An allocation, and votes through the page's API
 
 
 @pytest.fixture(scope="module")
@@ -274,18 +253,6 @@ def judged(folder: Path) -> Path:
     """A log whose judge prefers the longer answer, which here is the stronger one."""
     task = mad(str(pool_file(folder)), k=MANY, judge="baseline/longest")
     return path_of(compete(task, folder / "judge", {"contestant": Field().roles()["contestant"]}))
-
-
-@pytest.fixture(scope="module")
-def planned(folder: Path, judged: Path) -> Path:
-    """A log with ballots among which people's votes and the judge's prior decide."""
-    task = mad(
-        responses=str(folder / "judge"),
-        k=MANY,
-        judge="human",
-        allocation={"rule": "adaptive", "budget": 15, "prior": str(judged)},
-    )
-    return path_of(compete(task, folder / "human", None))
 
 
 def vote_over_http(log: Path, directory: Path, *people: str) -> list[tuple[str, str]]:
@@ -329,38 +296,6 @@ def vote_over_http(log: Path, directory: Path, *people: str) -> list[tuple[str, 
     return served
 
 
-def test_from_a_judge_to_a_ranking_by_people(judged: Path, planned: Path, tmp_path: Path) -> None:
-    assert len(load_ballots(planned)) == 3 * MANY
-    plan = load_plan(planned)
-    assert plan is not None
-    assert plan.prior is not None
-    assert (plan.allocation, plan.budget, plan.prior.judges) == (
-        "adaptive",
-        15,
-        ("baseline/longest",),
-    )
-    served = vote_over_http(planned, tmp_path / "votes", "ann", "bo")
-    assert len(served) <= 15
-
-    votes_alone = ("rank", "--all", planned, tmp_path / "votes")
-    facts = json.loads(command(*votes_alone, "--prior", judged, "--json").stdout)
-    found = facts.pop("prior")
-    assert found["models"] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
-    assert found["weight"] > 0.5
-    assert found["judges"] == ["baseline/longest"]
-    assert all(
-        low < found["bradley_terry"][name] < high
-        for name, (low, high) in found["intervals"]["bradley_terry"].items()
-    )
-    assert facts["battles"] == len(served)
-    assert facts == json.loads(command(*votes_alone, "--json").stdout)
-    text = command(*votes_alone, "--prior", judged).output
-    assert "Ranking with the judge as a prior" in text
-    assert "credible intervals" in text
-    ended = command("annotate", planned, "--votes", tmp_path / "votes", "--report").output
-    assert tells(ended, f"{found['weight']:.2f}")
-
-
 def test_people_s_scores_count_in_place_of_a_judge_s(judged: Path, tmp_path: Path) -> None:
     """They prefer the weaker answers, so that no verdict of the judge is theirs."""
     votes, new = tmp_path / "ann.jsonl", tmp_path / "voted.eval"
@@ -402,7 +337,6 @@ def test_where_a_prior_has_no_use_it_is_refused(judged: Path) -> None:
     for arguments, said in (
         ({"judge": "baseline/longest"}, "prior: only with judge=human"),
         ({"rule": "random"}, "prior: allocation=random does not look at ratings"),
-        ({"previous": log}, "previous: with judge=human only together"),
     ):
         with pytest.raises(InputError, match=said):
             mad(
@@ -410,141 +344,6 @@ def test_where_a_prior_has_no_use_it_is_refused(judged: Path) -> None:
                 k=MANY,
                 judge=arguments.get("judge", "human"),
                 allocation={"rule": arguments.get("rule", "adaptive"), "prior": log},
-                previous=arguments.get("previous"),
             )
-
-
-def changed(
-    log: Path, target: Path, change: Callable[[int, EvalSample], None], kept: int = 18
-) -> Path:
-    """A copy of a judge's log in which its first `kept` verdicts are changed, by their number, and
-    no others are.
-    """
-    read = read_eval_log(str(log))
-    compared = [sample for sample in read.samples or [] if "ballot" in sample.metadata][:kept]
-    for number, sample in enumerate(compared):
-        change(number, sample)
-    write_eval_log(read.model_copy(update={"samples": compared}), str(target))
-    return target
-
-
-def unread_from(first: int) -> Callable[[int, EvalSample], None]:
-    """Make the verdicts from this number on unreadable, of a judge that is a contestant."""
-
-    def change(number: int, sample: EvalSample) -> None:
-        score = (sample.scores or {})["pair_choice"]
-        assert isinstance(score.value, dict)
-        if number >= first:
-            score.value = {**score.value, "outcome": math.nan}
-        score.metadata = {**(score.metadata or {}), "judges": ["mockllm/ace"]}
-
-    return change
-
-
-def rename(old: str, new: str) -> Callable[[int, EvalSample], None]:
-    """Compare a model of another name."""
-
-    def change(number: int, sample: EvalSample) -> None:
-        values = json.loads(json.dumps(sample.metadata["ballot"]).replace(old, new))
-        del values["id"]
-        sample.metadata["ballot"] = values
-
-    return change
-
-
-def adaptive(folder: Path, prior: Path) -> Task:
-    return mad(
-        responses=str(folder / "judge"),
-        k=MANY,
-        judge="human",
-        allocation={"rule": "adaptive", "prior": str(prior)},
-    )
-
-
-def test_logs_that_are_no_judge_s_are_refused(
-    folder: Path, judged: Path, planned: Path, tmp_path: Path
-) -> None:
-    with pytest.raises(InputError, match="people's votes"):
-        adaptive(folder, planned)
-    with pytest.raises(InputError, match=r"none of 18 verdicts.*could"):
-        adaptive(folder, changed(judged, tmp_path / "unread.eval", unread_from(0)))
-    with pytest.raises(InputError, match=r"no log .*none\.eval"):
-        adaptive(folder, tmp_path / "none.eval")
-    with pytest.raises(InputError, match=r"prior: 2 models.*3 are needed"):
-        adaptive(
-            folder, changed(judged, tmp_path / "two.eval", lambda number, sample: None, kept=1)
-        )
-
-
-def test_unparsed_verdicts_are_counted_and_a_contestant_as_judge_is_said(
-    judged: Path, planned: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, folder: Path
-) -> None:
-    vote_over_http(planned, tmp_path / "votes", "ann")
-    prior = changed(judged, tmp_path / "partial.eval", unread_from(12))
-    own = path_of(compete(adaptive(folder, prior), tmp_path / "own", None))
-    assert tells(caplog.text, "6 verdicts")
-    assert tells(caplog.text, "prior: mockllm/ace ... contestant")
-    report = ("annotate", own, "--votes", tmp_path / "votes", "--report")
-    assert tells(command(*report).output, "mockllm/ace ... contestant")
-    assert "judge and contestant" not in command("annotate", planned, *report[2:]).output
-    ranked = ("rank", "--all", planned, tmp_path / "votes", "--prior", prior)
-    assert tells(command(*ranked).output, "mockllm/ace ... contestant")
-    assert json.loads(command(*ranked, "--json").stdout)["prior"]["unread"] == 6
-
-
-def test_other_models_end_the_run_before_anything_is_compared(judged: Path, tmp_path: Path) -> None:
-    prior = changed(judged, tmp_path / "other.eval", rename("mockllm/poor", "mockllm/weak"))
-    task = mad(
-        str(pool_file(tmp_path)),
-        k=MANY,
-        judge="human",
-        allocation={"rule": "adaptive", "prior": str(prior)},
-    )
-    log = compete(
-        task, tmp_path / "logs", {"contestant": Field("ace", "good", "poor").roles()["contestant"]}
-    )
-    assert log.status == "error"
-    said = "mockllm/poor; ... mockllm/ace, mockllm/good, mockllm/weak"
-    assert log.error is not None
-    assert tells(log.error.message, said)
-
-
-def test_models_that_only_the_judge_has_compared_are_said(
-    folder: Path, judged: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    weak = rename("mockllm/poor", "mockllm/weak")
-    prior = changed(
-        judged,
-        tmp_path / "four.eval",
-        lambda number, sample: weak(number, sample) if number % 2 else None,
-    )
-    path_of(compete(adaptive(folder, prior), tmp_path / "logs", None))
-    assert tells(caplog.text, "prior: mockllm/weak")
-
-
-def test_commands_refuse_a_prior_that_does_not_fit_and_an_order_of_one_s_own(
-    judged: Path, planned: Path, tmp_path: Path
-) -> None:
-    prior = changed(judged, tmp_path / "other.eval", rename("mockllm/poor", "mockllm/weak"))
-    votes = tmp_path / "votes.jsonl"
-    pairs = [
-        ("mockllm/ace", "mockllm/poor"),
-        ("mockllm/good", "mockllm/poor"),
-        ("mockllm/ace", "mockllm/good"),
-    ]
-    rows = [{"model_a": one, "model_b": other, "winner": "model_a"} for one, other in pairs]
-    votes.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    for arguments, said in (
-        (
-            ("rank", votes, "--prior", prior),
-            "Error: prior: the judge has no verdict about mockllm/poor",
-        ),
-        (("rank", judged, "--prior", judged), "its verdicts would count twice"),
-        (("rank", judged.parent, "--prior", judged), "its verdicts would count twice"),
-        (
-            ("annotate", planned, "--votes", tmp_path / "votes", "--order", "own"),
-            "order: 'own' is not possible",
-        ),
-    ):
-        told = command(*arguments)
-        assert told.exit_code == 1 and said in told.output
+    with pytest.raises(InputError, match="previous: with judge=human only together"):
+        mad(responses=log, k=MANY, judge="human", allocation="adaptive", previous=log)

@@ -14,9 +14,15 @@ import numpy as np
 from urs_inspect._util import InputError
 from urs_inspect.annotation._agreement import majorities
 from urs_inspect.annotation._votes import Vote
-from urs_inspect.discrepancy._allocation import CONFIDENCE, Allocator, Stop, laplace
+from urs_inspect.discrepancy._allocation import (
+    CONFIDENCE,
+    Allocator,
+    Prior,
+    Stop,
+    laplace,
+    prior_type,
+)
 from urs_inspect.discrepancy._ballots import Ballot
-from urs_inspect.discrepancy._judge_prior import JudgePrior, WeighedPosterior
 from urs_inspect.discrepancy._vectors import Pair
 from urs_inspect.stats._battles import Battle, Battles, battles_of
 
@@ -35,7 +41,7 @@ class VotingPlan:
     budget: int | None = None  # ballots to vote on at most, by everybody together; None for all
     confidence: float | None = CONFIDENCE  # of the order of neighbours, at which voting ends early
     seed: int = 0
-    prior: JudgePrior | None = None
+    prior: Prior | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as a JSON object, for the metadata of a log."""
@@ -48,7 +54,7 @@ class VotingPlan:
         try:
             prior = None
             if values["prior"] is not None:
-                prior = JudgePrior.from_dict(values["prior"])
+                prior = prior_type().from_dict(values["prior"])
             return cls(**{**values, "prior": prior})
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{place}: metadata.{VOTING_KEY} cannot be read: {error!r}") from None
@@ -63,8 +69,7 @@ class VotingState:
     sure: int  # neighbours in the ranking whose order is as sure as the confidence asks
     neighbours: int
     stopped: Stop | None  # why no more ballots are served; None as long as some are
-    # probability that people see the models as the judge does; NaN without a prior
-    weight: float = math.nan
+    weight: float = math.nan  # of the prior, 0 to 1; NaN without one
 
 
 class BallotQueue:
@@ -90,7 +95,7 @@ class BallotQueue:
             confidence=plan.confidence,
             items=no_ballots | counts,
             seed=plan.seed,
-            belief=laplace if plan.prior is None else plan.prior.among(players).belief,
+            belief=laplace if plan.prior is None else plan.prior.belief_about(players),
         )
         self._votes = {}
         for vote in votes:
@@ -147,7 +152,7 @@ class BallotQueue:
                 sure=int((sure >= (allocator.confidence or CONFIDENCE)).sum()),
                 neighbours=len(sure),
                 stopped=stopped,
-                weight=posterior.weight if isinstance(posterior, WeighedPosterior) else math.nan,
+                weight=posterior.weight,
             )
 
     def _choose(self) -> str:

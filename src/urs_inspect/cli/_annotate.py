@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from urs_inspect.annotation._queue import BallotQueue, VotingPlan
     from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingPlan
     from urs_inspect.annotation._ratings import RatingReading
-    from urs_inspect.discrepancy._ballots import Ballot
-    from urs_inspect.discrepancy._judge_prior import JudgePrior
 
 _RATING = (
     "raters", "limit", "only", "hide", "checks", "rubric", "output",
@@ -264,24 +262,15 @@ def _voting(
     if report:
         _print_votes(voting)
     if plan is not None and plan.prior is not None:
-        _print_prior(plan.prior, ballots)
+        models = {ballot.model_a for ballot in ballots} | {ballot.model_b for ballot in ballots}
+        for sentence in plan.prior.remarks(sorted(models)):
+            _say(f"Prior: {sentence}", markup=False)
     if voting.queue is not None:
         _print_voting(voting.queue)
         voting.queue.on_change = _print_voting
     if report:
         return None
     return voting
-
-
-def _print_prior(prior: "JudgePrior", ballots: "Iterable[Ballot]") -> None:
-    """Print which of the compared models judged for the prior, if any did."""
-    from urs_inspect.discrepancy._judge_prior import judges_among
-
-    models: set[str] = set()
-    for ballot in ballots:
-        models.update((ballot.model_a, ballot.model_b))
-    for sentence in judges_among(prior.judges, sorted(models)):
-        _say(f"Prior: {sentence}", markup=False)
 
 
 def _check_plan(plan: "VotingPlan", shuffled: bool, language: str | None) -> None:

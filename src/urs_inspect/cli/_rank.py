@@ -1,25 +1,64 @@
 """`urs-inspect rank`: models ranked by logs of `mad` or by votes, with intervals."""
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from urs_inspect._util import InputError, check_new_file, choices, visible
+from urs_inspect._satellites import at, offered
+from urs_inspect._util import InputError, check_new_file, visible
 from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 
 if TYPE_CHECKING:
-    from urs_inspect.discrepancy._judge_prior import JudgePrior, WeighedRanking
-    from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts
-    from urs_inspect.reports.words._adjusted import Adjusted
+    from urs_inspect.logs._battles import Compared
+    from urs_inspect.reports.numbers._rankings import RankBattles
+    from urs_inspect.reports.words._rankings import Adjusted
     from urs_inspect.stats import Battles, Ranking
-    from urs_inspect.stats._adjusted import Coefficient, ControlledRanking, CorrectedRanking
-    from urs_inspect.stats._bootstrap import Floats
 
 _ROUNDS = 1000
+
+ADJUSTMENTS = "adjustments of rankings"
+"""What a satellite offers adjustments under: the name of an option -> the address of a class of
+`Adjustment`s.
+"""
+
+
+class Adjustment(Protocol):
+    """Adjusts the ranking; made of the value of its option, and whether people's votes are named.
+
+    It refuses a value that cannot be used before anything is read.
+    """
+
+    metavar: str | None
+    """What the help calls the value."""
+    help: str
+
+    def adjust(
+        self, compared: "Compared", say: Callable[[str], None]
+    ) -> "Callable[[Ranking, RankBattles], Adjusted]":
+        """Compute adjusted ratings, before the ratings by Elo, which take longest.
+
+        Args:
+            compared: What is ranked.
+            say: Gets a sentence on what does not count.
+
+        Returns:
+            What puts the result beside the ranking by votes alone: it takes this ranking, and a
+            function that ranks battles in the same way, and gives what is reported.
+        """
+
+
+def _options_of_adjustments(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of all adjustments that satellites offer."""
+    for name, address in reversed(offered(ADJUSTMENTS).items()):
+        adjustment: type[Adjustment] = at(address)
+        option = click.option(f"--{name}", metavar=adjustment.metavar, help=adjustment.help)
+        command = option(command)
+    return command
 
 
 @click.command()
@@ -33,34 +72,10 @@ _ROUNDS = 1000
     ),
 )
 @click.option(
-    "--prior",
-    help=(
-        "A log of mad with a judge's verdicts about the same models: as a prior for people's votes,"
-        " weighed by its evidence. Shown beside the votes alone."
-    ),
-)
-@click.option(
     "--leaderboard",
     help="A leaderboard to compare with: CSV or JSON with model and rating (or rank).",
 )
-@click.option(
-    "--judge",
-    metavar="LOG",
-    help=(
-        "A log of mad, or a directory of them, with a judge's verdicts on the same comparisons:"
-        " people's votes, which are named as well, are corrected by these. For a claim that must"
-        " not rest on the judge; --prior gains more."
-    ),
-)
-@click.option(
-    "--control",
-    metavar="FEATURES|FILE",
-    help=(
-        "Ratings at equal style: length, lists, headings, bold, code, joined by commas. Or the JSON"
-        " of an earlier ranking with --control: the effects of style are kept, so that a model that"
-        " joins does not change it."
-    ),
-)
+@_options_of_adjustments
 @click.option(
     "--columns",
     type=click.Path(path_type=Path),
@@ -77,18 +92,16 @@ _ROUNDS = 1000
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 @shown_options
-def rank(  # noqa: PLR0913 - one argument an option
+def rank(
     logs_or_votes: tuple[str, ...],
     output: Path | None,
-    prior: str | None,
     leaderboard: str | None,
-    judge: str | None,
-    control: str | None,
     columns: Path | None,
     by: str | None,
     as_json: bool,
     every: bool,
     only: str | None,
+    **adjusting: str | None,
 ) -> None:
     """Rank models by LOGS_OR_VOTES: logs of mad, lists of votes, or directories of either.
 
@@ -105,47 +118,27 @@ def rank(  # noqa: PLR0913 - one argument an option
     file, or a directory of .jsonl files. Only these count then. The last vote of a person on a
     pair of answers counts: the later time, else the file that is named later.
     """
-    from urs_inspect.logs._battles import attach_votes, read_judge_verdicts
+    from urs_inspect.logs._battles import attach_votes
     from urs_inspect.reports.layout._tables import plain
-    from urs_inspect.reports.numbers._rankings import (
-        rankings_by,
-        rankings_of_judge,
-        read_leaderboard,
-    )
+    from urs_inspect.reports.numbers._rankings import rankings_by, read_leaderboard
     from urs_inspect.reports.words._rankings import ranking_report
     from urs_inspect.stats import compare_leaderboard
-    from urs_inspect.stats._adjusted import rank_controlled, rank_corrected
 
     sources, ballot_votes = _divided(logs_or_votes)
-    _check_use(sources, ballot_votes, output, judge, columns)
+    _check_use(sources, ballot_votes, output, columns)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
-    features, coefficients = _style(control)
-    people, battles, styles, groups = _read(sources, ballot_votes, features, columns, by)
-    # Before the ratings by Elo, which take longest, so that an error comes early.
-    verdicts = None
-    corrected = None
-    if judge is not None and people is not None:
-        verdicts = read_judge_verdicts(judge, people.asked.values())
-        corrected = rank_corrected(people.judged(verdicts.outcomes), rounds=_ROUNDS)
-    controlled = None
-    if features:
-        controlled = rank_controlled(battles, styles, features, given=coefficients, rounds=_ROUNDS)
-    judged = None
-    weighed = None
-    if prior is not None:
-        judged, weighed = _weighed(battles, prior, [] if people else sources)
-    ranking = _ranked(battles)
-    adjusted = _adjusted_sections(ranking, corrected, verdicts, controlled, judged, weighed)
+    adjustments = _adjustments(adjusting, bool(ballot_votes))
+    compared = _read(sources, ballot_votes, columns, by)
+    computed = [adjustment.adjust(compared, _note) for adjustment in adjustments]
+    ranking = _ranked(compared.battles)
     rankings = None
-    by_judge = None
     if by is not None:
-        rankings = rankings_by(by, ranking, battles, groups, _ranked, published)
-        if people and verdicts:
-            by_judge = rankings_of_judge(by, people, verdicts, groups, _ranked)
+        rankings = rankings_by(by, ranking, compared.battles, compared.groups, _ranked, published)
     agreement = None
     if published is not None:
         agreement = compare_leaderboard(ranking, published)
-    report = ranking_report(ranking, agreement, people, adjusted, rankings, by_judge, weighed)
+    adjusted = [put_beside(ranking, _ranked) for put_beside in computed]
+    report = ranking_report(ranking, agreement, compared.people, adjusted, rankings)
     written = []
     if output is not None:
         attach_votes(Path(sources[0]), ballot_votes, output)
@@ -156,29 +149,14 @@ def rank(  # noqa: PLR0913 - one argument an option
     print_shown(report, Console(), Shown(every, only), written)
 
 
-def _adjusted_sections(
-    ranking: "Ranking",
-    corrected: "CorrectedRanking | None",
-    verdicts: "JudgeVerdicts | None",
-    controlled: "ControlledRanking | None",
-    judged: "JudgePrior | None",
-    weighed: "WeighedRanking | None",
-) -> "list[Adjusted]":
-    """Sections of what adjusts the ranking: a judge's verdicts, style, and a judge as a prior."""
-    from urs_inspect.reports.words._adjusted import (
-        controlled_section,
-        corrected_section,
-        prior_section,
-    )
-
-    sections = []
-    if corrected and verdicts:
-        sections.append(corrected_section(corrected, verdicts, ranking))
-    if controlled:
-        sections.append(controlled_section(controlled))
-    if judged and weighed:
-        sections.append(prior_section(ranking, judged, weighed))
-    return sections
+def _adjustments(asked: Mapping[str, str | None], has_votes: bool) -> list[Adjustment]:
+    """The adjustments whose options are given."""
+    adjustments = []
+    for name, address in offered(ADJUSTMENTS).items():
+        value = asked[name]
+        if value is not None:
+            adjustments.append(at(address)(value, has_votes))
+    return adjustments
 
 
 def _divided(logs_or_votes: tuple[str, ...]) -> tuple[list[str], list[str]]:
@@ -201,7 +179,6 @@ def _check_use(
     sources: list[str],
     ballot_votes: list[str],
     output: Path | None,
-    judge: str | None,
     columns: Path | None,
 ) -> None:
     """Refuse options that do not fit what is ranked."""
@@ -212,8 +189,6 @@ def _check_use(
         if not one_log or not ballot_votes:
             raise InputError("output: needs one log of mad, and votes on its comparisons")
         check_new_file(output, *LOG_SUFFIXES)
-    if judge is not None and not ballot_votes:
-        raise InputError("judge: corrects people's votes; name their files beside the log")
     if columns is not None and ballot_votes:
         raise InputError(
             "columns: only for lists of votes between models, not for votes on comparisons"
@@ -221,56 +196,33 @@ def _check_use(
 
 
 def _read(
-    sources: list[str],
-    ballot_votes: list[str],
-    features: tuple[str, ...],
-    columns: Path | None,
-    by: str | None,
-) -> "tuple[HumanBattles | None, Battles, Floats, tuple[str, ...]]":
-    """People's votes if there are any, the comparisons that count, their differences of style, and
-    their groups.
-    """
+    sources: list[str], ballot_votes: list[str], columns: Path | None, by: str | None
+) -> "Compared":
+    """The comparisons that count."""
     from urs_inspect.logs._battles import (
         AS_THEY_ARE,
+        Compared,
         groups_of,
         read_counted_votes,
         read_human_battles,
         read_vote_columns,
-        styles_of,
     )
     from urs_inspect.stats import battles_of
 
+    people = None
     if ballot_votes:
         people = read_human_battles(sources, ballot_votes, _note)
-        groups = () if by is None else groups_of(people.facts(), by, _note)
-        return people, people.battles, people.styles(features), groups
-    names = AS_THEY_ARE if columns is None else read_vote_columns(columns)
-    votes = read_counted_votes(sources, _note, names)
-    styles = styles_of(votes, features, sources)
-    groups = () if by is None else groups_of([vote.facts for vote in votes], by, _note)
-    return None, battles_of(vote.battle for vote in votes), styles, groups
-
-
-def _style(control: str | None) -> "tuple[tuple[str, ...], dict[str, Coefficient] | None]":
-    """Features of style, and what they are worth where a file of an earlier ranking says so."""
-    from urs_inspect.reports.numbers._rankings import read_coefficients
-    from urs_inspect.stats._adjusted import FEATURES
-
-    if control is None:
-        return (), None
-    if Path(control).suffix.lower() == ".json":
-        coefficients = read_coefficients(Path(control))
-        return tuple(coefficients), coefficients
-    features = tuple(dict.fromkeys(name.strip() for name in control.split(",")))
-    if not any(features):
-        raise InputError(f"control: names no feature; allowed: {choices(FEATURES)}")
-    for name in features:
-        if name not in FEATURES:
-            raise InputError(
-                f"control: unknown feature '{name}'; allowed: {choices(FEATURES)}, or a .json file"
-                " of an earlier ranking with --control"
-            )
-    return features, None
+        battles = people.battles
+        responses = people.responses()
+        facts = people.facts()
+    else:
+        names = AS_THEY_ARE if columns is None else read_vote_columns(columns)
+        votes = read_counted_votes(sources, _note, names)
+        battles = battles_of(vote.battle for vote in votes)
+        responses = [vote.responses for vote in votes]
+        facts = [vote.facts for vote in votes]
+    groups = () if by is None else groups_of(facts, by, _note)
+    return Compared(sources, battles, responses, people, by, groups)
 
 
 def _ranked(battles: "Battles") -> "Ranking":
@@ -291,29 +243,6 @@ def _ranked(battles: "Battles") -> "Ranking":
         return rank_battles(
             battles, rounds=_ROUNDS, progress=lambda share: progress.advance(bar, share)
         )
-
-
-def _weighed(
-    battles: "Battles", prior: str, sources: list[str]
-) -> "tuple[JudgePrior, WeighedRanking]":
-    """A judge's prior for the models of the votes, and the ranking with it; `sources` are not votes
-    on comparisons.
-    """
-    from urs_inspect.discrepancy._judge_prior import rank_with_prior
-    from urs_inspect.logs._comparisons import read_judge_prior
-
-    place = Path(prior).resolve()
-    if {place, *place.parents} & {Path(source).resolve() for source in sources}:
-        raise InputError(
-            f"prior: '{prior}' is what is ranked; its verdicts would count twice. Name people's"
-            " votes"
-        )
-    judged = read_judge_prior(prior)
-    without = sorted(set(judged.players) - set(battles.players))
-    judged = judged.among(battles.players)
-    if without:
-        _note(f"prior: {choices(without)}: no vote, so not ranked")
-    return judged, rank_with_prior(battles, judged)
 
 
 def _note(line: str) -> None:

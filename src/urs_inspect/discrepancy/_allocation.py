@@ -1,14 +1,16 @@
 """Which pair of models to compare next: rules, the posterior they use, and the allocator."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, combinations, pairwise
 from types import MappingProxyType
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 
+from urs_inspect._satellites import at, offered
 from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy._vectors import Pair
 from urs_inspect.stats._battles import Battles
@@ -43,6 +45,7 @@ class Posterior:
     # how far outcomes scatter, as a share of what they would without ties and were the model exact;
     # ties make it smaller than 1
     dispersion: float = 1.0
+    weight: float = math.nan  # of a prior beside the votes, 0 to 1; NaN without one
 
     @property
     def expected(self) -> Floats:
@@ -160,7 +163,47 @@ def _slope(gaps: Floats) -> Floats:
 
 
 Belief = Callable[[Battles], Posterior]
-"""What is believed about strengths after comparisons: `laplace`, or a prior's `belief`."""
+"""What is believed about strengths after comparisons: `laplace`, or what a prior gives."""
+
+PRIOR_POINT = "priors of votes"
+"""What a satellite offers under `judge`: the address of a class of `Prior`s."""
+
+
+class Prior(Protocol):
+    """What is known of models before people vote on their answers."""
+
+    @classmethod
+    def read(cls, log: str) -> Self:
+        """The prior that a log gives, else `InputError`; warns of what in it does not count."""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` returned."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The prior as a JSON object."""
+
+    def check(self, models: Sequence[str]) -> None:
+        """Refuse models of which it knows nothing; warn of others that it knows."""
+
+    def remarks(self, models: Sequence[str]) -> list[str]:
+        """Sentences for those who let people vote on these models."""
+
+    def belief_about(self, models: Sequence[str]) -> Belief:
+        """What is believed about these models after some votes."""
+
+
+def prior_type() -> type[Prior]:
+    """The class of priors by a judge, which a satellite offers."""
+    address = offered(PRIOR_POINT).get("judge")
+    if address is None:
+        raise InputError(
+            "prior: the folder `adjusting` of urs_inspect is missing, which makes a prior of a"
+            " judge's verdicts; install the whole package:"
+            " pip install --force-reinstall urs-inspect"
+        )
+    kind: type[Prior] = at(address)
+    return kind
 
 
 @dataclass(frozen=True)

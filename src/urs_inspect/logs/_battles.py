@@ -12,7 +12,6 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from inspect_ai import score
 from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 from inspect_ai.scorer import Scorer
@@ -31,7 +30,7 @@ from urs_inspect.annotation._campaign import BALLOT_KEY, LOG_SUFFIXES, load_ball
 from urs_inspect.annotation._votes import read_votes, vote_files
 from urs_inspect.datasets._rows import Row, read_table, shown
 from urs_inspect.discrepancy._ballots import Ballot, collect_ballots
-from urs_inspect.logs._comparisons import choice_of, holds_choices, judges_of, read_comparisons
+from urs_inspect.logs._comparisons import choice_of, holds_choices
 from urs_inspect.logs._files import (
     about_copies,
     about_damaged,
@@ -44,9 +43,7 @@ from urs_inspect.logs._files import (
 from urs_inspect.logs._scores import value_of
 from urs_inspect.scorers import human_choice
 from urs_inspect.scorers._pair_choice import AWAITING
-from urs_inspect.stats._adjusted import JudgedBallots, style_differences
 from urs_inspect.stats._battles import OUTCOMES, Battle, Battles, battles_of, outcome_of
-from urs_inspect.stats._bootstrap import Flags, Floats, number_clusters
 
 
 @dataclass(frozen=True)
@@ -368,7 +365,6 @@ def _instruction_cluster(instruction: str) -> str:
 
 _LOG = ".eval"
 _TASK = "mad"
-_HUMAN = "human"
 
 
 @dataclass(frozen=True)
@@ -384,64 +380,27 @@ class HumanBattles:
     asked: Mapping[str, Ballot]  # all ballots, by id
     outcomes: Mapping[str, float]  # of the ballots with a majority, by id
 
-    def styles(self, features: Sequence[str]) -> Floats:
-        """Differences of style of the responses of each battle, shape (N, K)."""
-        responses = [_responses_of(self.asked[name]) for name in self.outcomes]
-        return style_differences(responses, features)
-
     def facts(self) -> list[Facts]:
         """What is recorded about the comparison of each battle."""
         return [(self.asked[name].to_dict(),) for name in self.outcomes]
 
-    def verdicts(self, outcomes: Mapping[str, float]) -> tuple[Flags, Battles]:
-        """A judge's outcomes, by id, on the comparisons that people decided.
-
-        Returns which of `battles` have one, shape (N,), and these with the judge's outcomes.
-        """
-        of_decided = [outcomes.get(name, math.nan) for name in self.outcomes]
-        given = np.array(of_decided)
-        known = ~np.isnan(given)
-        decided = self.battles.take(known)
-        return known, replace(decided, outcome=given[known])
-
-    def judged(self, outcomes: Mapping[str, float]) -> JudgedBallots:
-        """The ballots of the models with votes, with people's votes and a judge's outcomes.
-
-        `outcomes` are the judge's, by id.
-        """
-        players = self.battles.players
-        place = {name: number for number, name in enumerate(players)}
-        ballots = [
-            ballot
-            for ballot in self.asked.values()
-            if ballot.model_a in place and ballot.model_b in place
-        ]
-        first = [place[ballot.model_a] for ballot in ballots]
-        second = [place[ballot.model_b] for ballot in ballots]
-        instructions = [ballot.instruction.strip() for ballot in ballots]
-        of_people = [self.outcomes.get(ballot.id, math.nan) for ballot in ballots]
-        of_judge = [outcomes.get(ballot.id, math.nan) for ballot in ballots]
-        return JudgedBallots(
-            players=players,
-            first=np.array(first, dtype=np.int64),
-            second=np.array(second, dtype=np.int64),
-            clusters=number_clusters(instructions),
-            people=np.array(of_people),
-            judge=np.array(of_judge),
-        )
+    def responses(self) -> list[tuple[str, str]]:
+        """The responses of the first and second model of each battle."""
+        ballots = [self.asked[name] for name in self.outcomes]
+        return [(ballot.response_a, ballot.response_b) for ballot in ballots]
 
 
 @dataclass(frozen=True)
-class JudgeVerdicts:
-    """A judge's verdicts about given ballots, from logs of `mad`."""
+class Compared:
+    """What is ranked."""
 
-    outcomes: Mapping[str, float]  # by ballot: 1 if response a is better, 0.5 for a tie, 0 if b is
-    judges: tuple[str, ...]  # names of the judges
-    unparsed: int  # ballots whose verdict could not be parsed
-    missing: int  # ballots that the logs do not have
-    # ballots that have other responses in the logs, whose verdicts do not count
-    other_responses: int
-    other_ballots: int  # verdicts about other ballots, which do not count
+    named: Sequence[str]  # files and directories that it was read from
+    battles: Battles
+    # of the first and second model of each battle; texts where they are known
+    responses: Sequence[tuple[Any, Any]]
+    people: HumanBattles | None  # if these are people's votes about ballots
+    by: str | None  # name of what divides the battles, if anything does
+    groups: tuple[str, ...]  # of each battle, empty where it has none; none without `by`
 
 
 def read_battles(
@@ -483,24 +442,6 @@ def read_counted_votes(
     for sentence in skipped:
         say(sentence)
     return votes
-
-
-def styles_of(votes: Sequence[Vote], features: Sequence[str], named: Sequence[str]) -> Floats:
-    """Differences of style of the responses of votes, shape (N, K).
-
-    All must have responses if there are any features; `named` is where the votes come from.
-    """
-    known = [
-        vote.responses for vote in votes if all(isinstance(text, str) for text in vote.responses)
-    ]
-    bare = len(votes) - len(known)
-    if features and bare:
-        raise InputError(
-            f"control: {bare:,} of {counted(len(votes), 'vote')} in {choices(named)} come without"
-            " both responses; a list of votes needs response_1 and response_2, or response_a and"
-            " response_b"
-        )
-    return style_differences(known, features)
 
 
 def groups_of(
@@ -632,62 +573,6 @@ def read_human_battles(
         asked=ballots,
         outcomes=outcomes,
     )
-
-
-def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerdicts:
-    """Read a judge's verdicts about ballots from a log of `mad` or a directory.
-
-    It may be the log of the ballots. Of a ballot that was judged several times, the last verdict
-    that could be parsed counts; choices of people do not.
-    """
-    wanted = {ballot.id: ballot for ballot in ballots}
-    read = [
-        item
-        for item in read_comparisons(str(log), "judge", people=False)
-        if item.facts and item.facts.get("judges") != [_HUMAN]
-    ]
-    known = [item for item in read if item.ballot.id in wanted]
-    same = [
-        item
-        for item in known
-        if _responses_of(wanted[item.ballot.id]) == _responses_of(item.ballot)
-    ]
-    outcomes = {}
-    for item in same:
-        if not math.isnan(item.outcome):
-            outcomes[item.ballot.id] = item.outcome
-    others = len(read) - len(known)
-    changed = len(known) - len(same)
-    unparsed = len(same) - len(outcomes)
-    if not read:
-        raise InputError(
-            f"no verdict of a judge in '{log}'; name a log of the task mad with a judge"
-        )
-    if not outcomes:
-        compared = _listed_models(item.ballot for item in read)
-        asked = _listed_models(wanted.values())
-        raise InputError(
-            f"'{log}' has no verdict about the {counted(len(wanted), 'comparison')}: {unparsed}"
-            f" could not be parsed, {changed} have other responses there, {others} are about other"
-            f" comparisons. It compares: {compared}; people were asked about: {asked}"
-        )
-    return JudgeVerdicts(
-        outcomes=outcomes,
-        judges=judges_of(read),
-        unparsed=unparsed,
-        missing=len(wanted) - len(known),
-        other_responses=changed,
-        other_ballots=others,
-    )
-
-
-def _listed_models(ballots: Iterable[Ballot]) -> str:
-    models = chain.from_iterable((ballot.model_a, ballot.model_b) for ballot in ballots)
-    return choices(sorted(set(models)))
-
-
-def _responses_of(ballot: Ballot) -> tuple[str, str]:
-    return ballot.response_a, ballot.response_b
 
 
 def holds_ballot_votes(path: str | Path) -> bool:

@@ -1,22 +1,18 @@
 """Comparisons in logs of `mad`, with their outcomes."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
 from logging import getLogger
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import Score
 
-from urs_inspect._util import InputError, counted, naming
+from urs_inspect._util import InputError, naming
 from urs_inspect.discrepancy._ballots import Ballot
-from urs_inspect.discrepancy._judge_prior import JudgePrior
 from urs_inspect.judging._scores import last_score
 from urs_inspect.logs._files import finished_headers, whole_logs
 from urs_inspect.logs._scores import value_of
-from urs_inspect.stats._battles import Battle, battles_of
 
 logger = getLogger(__name__)
 
@@ -60,40 +56,6 @@ def read_comparisons(
     for sentence in skipped:
         logger.warning(f"{argument}: {sentence}")
     return tuple(comparisons.values())
-
-
-def read_judge_prior(name: str) -> JudgePrior:
-    """A judge's ratings from a finished log of `mad`, as a prior for people's votes.
-
-    The log's ballots may be others. `InputError` if the log has no verdict of a judge, has people's
-    choices, or does not link all models.
-    """
-    comparisons = read_comparisons(name, "prior")
-    if any(item.facts.get("judges") == ["human"] for item in comparisons):
-        raise InputError(
-            f"prior: '{name}' is about people's votes, not a judge's verdicts; name a log with a"
-            " judge"
-        )
-    known = [item for item in comparisons if not math.isnan(item.outcome)]
-    if not known:
-        verdicts = counted(len(comparisons), "verdict")
-        raise InputError(
-            f"prior: none of {verdicts} in '{name}' could be parsed, so nothing is known of the"
-            " judge"
-        )
-    decided = []
-    for item in known:
-        ballot = item.ballot
-        decided.append(Battle(ballot.model_a, ballot.model_b, item.outcome, ballot.instruction))
-    battles = battles_of(decided)
-    unread = len(comparisons) - len(known)
-    return JudgePrior.of(battles, judges_of(known), unread=unread)
-
-
-def judges_of(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
-    """Names of the judges of comparisons, each once."""
-    named = chain.from_iterable(item.facts.get("judges", ()) for item in comparisons)
-    return tuple(dict.fromkeys(map(str, named)))
 
 
 def holds_choices(log: EvalLog, people: bool) -> bool:

@@ -384,18 +384,6 @@ def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: in
     return np.concatenate([single_product(weights, sums) for weights in drawn])
 
 
-def influence_draws(values: Floats, influences: Floats, rounds: int, seed: int) -> Floats:
-    """Statistics of each round to first order.
-
-    `values` + sum of (times drawn - 1) * influence, over clusters.
-
-    For statistics that take long to compute, or that a round may leave undefined: the one-step
-    bootstrap, whose variance is that of the clustered sandwich. Shapes (M,) and (C, M) -> (R, M).
-    """
-    centred = influences - influences.mean(axis=0)
-    return values + bootstrap_counts(centred, rounds, seed)
-
-
 def single_product(rows: Floats, matrix: Floats) -> Floats:
     """Product of rows with a matrix, shape (R, C) times (C, M).
 

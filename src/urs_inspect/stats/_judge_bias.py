@@ -35,7 +35,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from urs_inspect._util import InputError
-from urs_inspect.stats._adjusted import FEATURES, Fit, fit_design
 from urs_inspect.stats._battles import OUTCOMES
 from urs_inspect.stats._bootstrap import (
     LEVEL,
@@ -45,6 +44,7 @@ from urs_inspect.stats._bootstrap import (
     number_clusters,
     student_estimate,
 )
+from urs_inspect.stats._style import FEATURES, Fit, fit_design
 
 PLACE = "place"
 LENGTH = "length"

@@ -379,41 +379,7 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
     )
 
 
-def compare_rankings(ranking: Ranking, other: Ranking) -> Estimate:
-    """Spearman's rho between two rankings of the same models over the same comparisons.
-
-    The interval is of both together: with one seed they have the same resamples of instructions.
-    NaN where all ratings of a ranking are equal, or fewer than two models are in both.
-    """
-    shared = [name for name in ranking.players if name in other.players]
-    if len(shared) < 2:
-        return Estimate(
-            value=math.nan,
-            low=math.nan,
-            high=math.nan,
-            n=ranking.battles,
-            clusters=ranking.clusters,
-            **ranking.how.options,
-        )
-    rows = []
-    for one in (ranking, other):
-        places = [one.players.index(name) for name in shared]
-        points = [one.bradley_terry[place].value for place in places]
-        ratings = np.vstack([points, one.draws[:, places]])
-        rows.append(_centred_ranks(np.round(ratings, DIGITS)))
-    rho = _cosine(*rows)
-    [found] = reported(
-        rho[:1],
-        rho[1:, np.newaxis],
-        [ranking.battles],
-        [ranking.clusters],
-        ranking.how,
-        scale=(-1, 1),
-    )
-    return found
-
-
-def _centred_ranks(rows: Floats) -> Floats:
+def centred_ranks(rows: Floats) -> Floats:
     """Ranks of the values of each row less their mean, shape (R, P)."""
     from scipy.stats import rankdata
 
@@ -429,12 +395,12 @@ def _correlations(rows: Floats, ratings: Floats) -> Floats:
     first, second = np.triu_indices(len(ratings), 1)
     signs = np.sign(rounded[:, first] - rounded[:, second])
     other_signs = np.sign(listed[:, first] - listed[:, second])
-    rho = _cosine(_centred_ranks(rounded), _centred_ranks(listed))
-    tau = _cosine(signs, other_signs)
+    rho = cosine(centred_ranks(rounded), centred_ranks(listed))
+    tau = cosine(signs, other_signs)
     return np.stack([rho, tau], axis=1)
 
 
-def _cosine(rows: Floats, others: Floats) -> Floats:
+def cosine(rows: Floats, others: Floats) -> Floats:
     """Cosine of each row with that of the others, or with their only one."""
     products = (rows * others).sum(axis=1)
     squares = (rows**2).sum(axis=1) * (others**2).sum(axis=1)

@@ -26,10 +26,9 @@ from urs_inspect._arguments import (
 )
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import Vocabulary, in_proportion, load_urs
-from urs_inspect.discrepancy._allocation import CONFIDENCE, Allocator, allocation_names
+from urs_inspect.discrepancy._allocation import CONFIDENCE, Allocator, Prior, allocation_names
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.discrepancy._greedy import Selected, SetSimilarity
-from urs_inspect.discrepancy._judge_prior import JudgePrior
 from urs_inspect.discrepancy._matchmaking import (
     AnswerFilter,
     InstructionSelector,
@@ -161,7 +160,7 @@ class Plan:
     rules: Rules  # how instructions are selected
     allocation: AllocationOptions
     only: tuple[str, ...] | None = None  # contestants that take part; None for all
-    prior: JudgePrior | None = None  # a judge's ratings, for people's votes
+    prior: Prior | None = None  # what is known before people vote
     seed: int = 0
 
     @property
@@ -184,7 +183,8 @@ def eligible_pairs(
     if plan.only is not None:
         pool = pool.among(plan.only)
     check_contestants(pool.contestants)
-    check_prior(plan.prior, pool.contestants)
+    if plan.prior is not None:
+        plan.prior.check(pool.contestants)
     before = _compared(previous)
     joining = tuple(name for name in pool.contestants if name not in before) if before else ()
     if before and not joining:
@@ -204,20 +204,6 @@ def eligible_pairs(
         if not joining or not set(joining).isdisjoint(pair)
     ]
     return pool, candidate_masks(pool, pairs, plan.rules.answers)
-
-
-def check_prior(prior: JudgePrior | None, contestants: Sequence[str]) -> None:
-    """Refuse contestants that the judge of a prior has not compared, or too few.
-
-    Say which models it knows besides.
-    """
-    if prior and (
-        others := [name for name in prior.players if name not in prior.among(contestants).players]
-    ):
-        logger.warning(
-            f"prior: {choices(others)} takes no part here; the judge's verdicts about it still"
-            " count"
-        )
 
 
 def _compared(previous: Sequence[Comparison]) -> tuple[str, ...]:

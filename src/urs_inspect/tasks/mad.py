@@ -23,11 +23,10 @@ from urs_inspect._arguments import (
     checked,
     samer_arguments,
 )
-from urs_inspect._util import InputError, counted, naming
+from urs_inspect._util import InputError, naming
 from urs_inspect.annotation._queue import VOTING_KEY, VotingPlan
 from urs_inspect.discrepancy import load_similarity, parse_similarity
-from urs_inspect.discrepancy._allocation import near
-from urs_inspect.discrepancy._judge_prior import JudgePrior, judges_among
+from urs_inspect.discrepancy._allocation import Prior, near, prior_type
 from urs_inspect.discrepancy._matchmaking import NEEDS_PROBABILITIES, check_probabilities
 from urs_inspect.discrepancy._pools import MIN_CONTESTANTS, Pool, check_pool
 from urs_inspect.discrepancy._similarity import AskedSimilarity, Similarity, VectorSimilarity
@@ -37,7 +36,7 @@ from urs_inspect.judging._keys import read_keyed
 from urs_inspect.judging._prompts import Orders, similarity_prompt
 from urs_inspect.judging._replies import read_similarity
 from urs_inspect.logs._battles import read_battles
-from urs_inspect.logs._comparisons import Comparison, read_comparisons, read_judge_prior
+from urs_inspect.logs._comparisons import Comparison, read_comparisons
 from urs_inspect.scorers import pair_choice
 from urs_inspect.solvers._contest import (
     CONTESTANT,
@@ -61,7 +60,6 @@ from urs_inspect.tasks._competition import (
     Plan,
     Selection,
     SelectionOptions,
-    check_prior,
     competition_pool,
     eligible_pairs,
 )
@@ -265,8 +263,8 @@ def _check_early(
     known = roles_known()
     if known:
         check()
-        if answering:
-            check_prior(plan.prior, [str(model) for model in contestants()])
+        if answering and plan.prior is not None:
+            plan.prior.check([str(model) for model in contestants()])
     uniform = plan.allocation.is_uniform
     if uniform and plan.k > len(pool.instructions):
         raise InputError(
@@ -308,7 +306,7 @@ def _voting(
     return VotingPlan(allocation.rule, allocation.budget, allocation.confidence, seed, prior)
 
 
-def _prior(name: str, judge: str, rule: str) -> JudgePrior:
+def _prior(name: str, judge: str, rule: str) -> Prior:
     """The prior that a log gives; refused where nothing would use it."""
     if judge != HUMAN:
         raise InputError(f"prior: only with judge=human, whose votes it helps; got judge={judge}")
@@ -316,14 +314,7 @@ def _prior(name: str, judge: str, rule: str) -> JudgePrior:
         raise InputError(
             f"prior: allocation={rule} does not look at ratings; allowed with a prior: adaptive"
         )
-    prior = read_judge_prior(name)
-    if prior.unread:
-        logger.warning(
-            f"prior: {counted(prior.unread, 'verdict')} could not be parsed and will not count"
-        )
-    for sentence in judges_among(prior.judges, prior.players):
-        logger.warning(f"prior: {sentence}")
-    return prior
+    return prior_type().read(name)
 
 
 def _similarity(given: SimilarityOptions) -> Similarity:

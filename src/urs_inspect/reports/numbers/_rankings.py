@@ -1,6 +1,4 @@
-"""Rankings of groups of comparisons; leaderboards and coefficients beside a ranking, read from
-files.
-"""
+"""Rankings of groups of comparisons, and leaderboards beside a ranking, read from files."""
 
 import json
 import math
@@ -13,17 +11,14 @@ import pandas as pd
 
 from urs_inspect._util import InputError
 from urs_inspect.datasets._rows import Row, number_of, read_table, shown
-from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts
 from urs_inspect.stats import Battles, Estimate, Ranking, compare_leaderboard
-from urs_inspect.stats._adjusted import FEATURES, Coefficient
 from urs_inspect.stats._bootstrap import Flags
-from urs_inspect.stats._ranking import compare_rankings
 
 # --- rankings of groups of comparisons ---
 
-_Rank = Callable[[Battles], Ranking]
+RankBattles = Callable[[Battles], Ranking]
 """Ranks battles, always with the same seed."""
-_OVERALL = "overall"
+OVERALL = "overall"
 
 
 @dataclass(frozen=True)
@@ -44,16 +39,16 @@ def rankings_by(
     overall: Ranking,
     battles: Battles,
     groups: Sequence[str],
-    rank: _Rank,
+    rank: RankBattles,
     leaderboard: Mapping[str, float] | None = None,
 ) -> RankingsBy:
     """Rank each group of battles; `groups` is the group of each, empty where it has none."""
-    rankings = _ranked(battles, _members(groups), rank)
+    rankings = rankings_of(battles, members_of(groups), rank)
     without = groups.count("")
     if leaderboard is None:
         return RankingsBy(by, overall, rankings, without)
     agreement: dict[str, tuple[Estimate, Estimate]] = {}
-    for group, ranking in {_OVERALL: overall, **rankings}.items():
+    for group, ranking in {OVERALL: overall, **rankings}.items():
         common = leaderboard.keys() & set(ranking.players)
         if len(common) > 1:
             compared = compare_leaderboard(ranking, leaderboard)
@@ -63,7 +58,9 @@ def rankings_by(
     return RankingsBy(by, overall, rankings, without, board, agreement)
 
 
-def _ranked(battles: Battles, members: Mapping[str, Flags], rank: _Rank) -> dict[str, Ranking]:
+def rankings_of(
+    battles: Battles, members: Mapping[str, Flags], rank: RankBattles
+) -> dict[str, Ranking]:
     """Group -> ranking of its battles."""
     rankings = {}
     for group, is_member in members.items():
@@ -72,43 +69,13 @@ def _ranked(battles: Battles, members: Mapping[str, Flags], rank: _Rank) -> dict
     return rankings
 
 
-def _members(groups: Sequence[str]) -> dict[str, Flags]:
+def members_of(groups: Sequence[str]) -> dict[str, Flags]:
     """Which comparisons are in each group, shape (N,)."""
     labels = np.array(groups)
     return {group: labels == group for group in sorted(set(groups) - {""})}
 
 
-@dataclass(frozen=True)
-class RankingsOfJudge:
-    """Rankings by people's votes and a judge's verdicts on the same comparisons, by group.
-
-    The first group is all comparisons.
-    """
-
-    by: str
-    judges: tuple[str, ...]
-    people: Mapping[str, Ranking]
-    judge: Mapping[str, Ranking]
-    spearman: Mapping[str, Estimate]
-
-
-def rankings_of_judge(
-    by: str, people: HumanBattles, judge: JudgeVerdicts, groups: Sequence[str], rank: _Rank
-) -> RankingsOfJudge:
-    """Rank all comparisons that people and a judge decided, and each group of them, by both."""
-    known, verdicts = people.verdicts(judge.outcomes)
-    votes = people.battles.take(known)
-    kept = np.array(groups)[known].tolist()
-    members = {_OVERALL: np.ones(len(votes), dtype=np.bool_), **_members(kept)}
-    by_people = _ranked(votes, members, rank)
-    by_judge = _ranked(verdicts, members, rank)
-    spearman = {}
-    for group, ranking in by_judge.items():
-        spearman[group] = compare_rankings(by_people[group], ranking)
-    return RankingsOfJudge(by, judge.judges, by_people, by_judge, spearman)
-
-
-# --- leaderboards, and coefficients of an earlier ranking ---
+# --- leaderboards ---
 
 _MODEL = "model"
 _RATING = "rating"
@@ -161,29 +128,3 @@ def _leaderboard_rows(path: Path) -> list[Row]:
     if errors:
         raise InputError(errors[0])
     return rows
-
-
-def read_coefficients(path: Path) -> dict[str, Coefficient]:
-    """Read what style is worth, by feature, from what `urs-inspect rank --control FEATURES --json`
-    printed.
-    """
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8-sig"))["controlled"]["coefficients"]
-        found = {
-            row["feature"]: Coefficient(number_of(row["scale"]), number_of(row["value"]))
-            for row in rows
-        }
-    except OSError as error:
-        raise InputError(f"cannot read the coefficients '{path}': {error.strerror}") from None
-    except (ValueError, LookupError, TypeError, RecursionError):
-        found = {}
-    is_valid = bool(found)
-    for name, (scale, value) in found.items():
-        if name not in FEATURES or not 0 < scale < math.inf or not math.isfinite(value):
-            is_valid = False
-    if not is_valid:
-        raise InputError(
-            f"{path}: no coefficients; name a file with the output of urs-inspect rank --control"
-            " ... --json"
-        )
-    return found

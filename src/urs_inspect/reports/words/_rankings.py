@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeVar
 
@@ -10,7 +11,6 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.annotation._agreement import Agreement
 from urs_inspect.annotation._votes import UNNAMED
-from urs_inspect.discrepancy._judge_prior import WeighedRanking
 from urs_inspect.logs._battles import HumanBattles
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import DASH, Format, listed, number, rating_text
@@ -22,12 +22,11 @@ from urs_inspect.reports.layout._tables import (
     Section,
     Table,
 )
-from urs_inspect.reports.numbers._rankings import RankingsBy, RankingsOfJudge
+from urs_inspect.reports.numbers._rankings import RankingsBy
 from urs_inspect.reports.words._rankings_by import (
     by_facts,
     by_section,
     first_of_groups,
-    judge_section,
     notes_on_intervals,
     rank_columns,
     rank_texts,
@@ -47,17 +46,35 @@ docs/appendix/people_coverage.md, "Ranks of one table".
 """
 
 
+@dataclass(frozen=True)
+class Lead:
+    """What an adjusted ranking says on the first screen, before the one by votes alone."""
+
+    claim: str
+    heading: str  # of its ratings
+    ratings: Mapping[str, Estimate]  # by model
+
+
+@dataclass(frozen=True)
+class Adjusted:
+    """What an adjusted ranking adds to the report of the one by votes alone."""
+
+    section: Section
+    facts: Mapping[str, Any]  # for JSON
+    of_groups: Section | None = None  # about groups of comparisons
+    facts_of_groups: Mapping[str, Any] = field(default_factory=dict)
+    lead: Lead | None = None
+
+
 def ranking_report(
     ranking: Ranking,
     leaderboard: LeaderboardAgreement | None = None,
     people: HumanBattles | None = None,
-    adjusted: Sequence[tuple[Section, Mapping[str, Any]]] = (),
+    adjusted: Sequence[Adjusted] = (),
     by: RankingsBy | None = None,
-    judge: RankingsOfJudge | None = None,
-    weighed: WeighedRanking | None = None,
 ) -> Report:
-    """A ranking, how far people agree, rankings of groups, adjusted ratings with their facts, and
-    how it agrees with a leaderboard; `weighed` is the ranking with a judge as a prior.
+    """A ranking, how far people agree, rankings of groups, adjusted rankings, and how it agrees
+    with a leaderboard.
     """
     facts = ranking_dict(ranking, leaderboard)
     sections = []
@@ -65,30 +82,30 @@ def ranking_report(
         sections.append(Section("Votes of people", people_notes(people)))
     sections.append(_ratings_section(ranking))
     if by:
-        facts["by"] = by_facts(by, judge, ranking_dict)
+        facts["by"] = by_facts(by, ranking_dict)
         sections.append(by_section(by))
-    if judge:
-        sections.append(judge_section(judge))
+    for one in adjusted:
+        if one.of_groups:
+            facts["by"] |= one.facts_of_groups
+            sections.append(one.of_groups)
     sections.append(_neighbours_section(ranking))
-    for section, more in adjusted:
-        facts |= more
-        sections.append(section)
+    for one in adjusted:
+        facts |= one.facts
+        sections.append(one.section)
     sections.append(_win_rates_section(ranking))
     if leaderboard:
         sections.append(Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard)))
-    titles = [section.title for section, _ in adjusted]
-    first = _screen(ranking, people, titles, by, weighed)
+    first = _screen(ranking, people, adjusted, by)
     return Report(RANK, "Ranking", sections, facts, first=first)
 
 
 def _screen(
     ranking: Ranking,
     people: HumanBattles | None,
-    more: Sequence[str],
+    adjusted: Sequence[Adjusted],
     by: RankingsBy | None,
-    weighed: WeighedRanking | None,
 ) -> FirstScreen:
-    """The answer on one screen; `more` are titles of parts that are not on it."""
+    """The answer on one screen."""
     basis = []
     if people:
         basis = people_notes(people)
@@ -107,11 +124,12 @@ def _screen(
         "The interval of a rank is about that model alone; where models are nearly equal, it is"
         " too narrow."
     )
-    findings += [f"Also: {title}." for title in more]
+    findings += [f"Also: {one.section.title}." for one in adjusted]
     claim = _claim(ranking)
-    if weighed:
-        claim = f"{_claim_with_judge(weighed)} By votes alone: {claim}"
-    return FirstScreen(claim, warnings, basis, _table(ranking, by, weighed), findings)
+    lead = next((one.lead for one in adjusted if one.lead), None)
+    if lead:
+        claim = f"{lead.claim} By votes alone: {claim}"
+    return FirstScreen(claim, warnings, basis, _table(ranking, by, lead), findings)
 
 
 def _apart(ranking: Ranking) -> list[str]:
@@ -122,7 +140,7 @@ def _apart(ranking: Ranking) -> list[str]:
     return []
 
 
-def _table(ranking: Ranking, by: RankingsBy | None, weighed: WeighedRanking | None) -> Table:
+def _table(ranking: Ranking, by: RankingsBy | None, lead: Lead | None) -> Table:
     """Ranks and ratings; with groups the ranks in each, else how far a model is ahead of the
     next.
     """
@@ -139,15 +157,16 @@ def _table(ranking: Ranking, by: RankingsBy | None, weighed: WeighedRanking | No
         columns[column] = ranks
         headings[column] = group
     columns["rating"] = list(ranking.bradley_terry)
-    if weighed and not by:
-        with_judge = dict(zip(weighed.players, weighed.ratings, strict=True))
-        columns["with the judge"] = [with_judge[name] for name in ranking.players]
+    if lead and not by:
+        columns[lead.heading] = [lead.ratings[name] for name in ranking.players]
         headings["rating"] = "by votes alone"
     if not by:
         ahead = [_rating_difference(gap.estimate) for gap in ranking.differences]
         columns["ahead of the next"] = [*ahead, ""]
     formats: dict[str, Format] = dict.fromkeys(list(columns)[2:], str)
-    formats |= {"rating": rating_text, "with the judge": rating_text}
+    formats["rating"] = rating_text
+    if lead:
+        formats[lead.heading] = rating_text
     return Table(pd.DataFrame(columns), formats, headings=headings)
 
 
@@ -167,17 +186,6 @@ def _claim(ranking: Ranking) -> str:
     if len(leading) > 1:
         return f"No clear first: {listed(leading)} cannot be distinguished."
     return f"{first.better} is first, but cannot be distinguished from {first.other}: {ahead}."
-
-
-def _claim_with_judge(weighed: WeighedRanking) -> str:
-    """Which model is first with a judge as a prior, how surely, and how much the judge counts."""
-    first, second, *_ = weighed.players
-    certainty = weighed.certainty[0]
-    how_sure = "over 0.99" if certainty > 0.99 else f"{certainty:.2f}"
-    return (
-        f"With the judge as a prior, {first} is first, above {second} with a probability of"
-        f" {how_sure}; the judge counts with a weight of {weighed.weight:.2f} of 1."
-    )
 
 
 def _rating_difference(difference: Estimate) -> str:

@@ -4,7 +4,7 @@ As in Tables 1, 7 and 8 of the MAD paper, where the groups are scenarios.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,7 +12,7 @@ import pandas as pd
 from urs_inspect._util import choices, counted
 from urs_inspect.reports._texts import DASH, number, rating_text
 from urs_inspect.reports.layout._tables import Section, Table
-from urs_inspect.reports.numbers._rankings import RankingsBy, RankingsOfJudge
+from urs_inspect.reports.numbers._rankings import RankingsBy
 from urs_inspect.stats import Ranking
 from urs_inspect.stats._bootstrap import fewest_clusters
 from urs_inspect.stats._ranking import Rank
@@ -84,17 +84,17 @@ def _table(found: RankingsBy, title: str, texts: Callable[[Ranking], Iterable[st
     if found.board and title == "Ranks":
         columns.append(("leaderboard", [str(found.board.get(model, DASH)) for model in models]))
     for group, ranking in {"overall": found.overall, **found.groups}.items():
-        columns.append((group, _of_models(models, ranking, texts(ranking))))
-    return _shown(columns, title)
+        columns.append((group, of_models(models, ranking, texts(ranking))))
+    return shown_columns(columns, title)
 
 
-def _of_models(models: Sequence[str], ranking: Ranking, texts: Iterable[str]) -> list[str]:
+def of_models(models: Sequence[str], ranking: Ranking, texts: Iterable[str]) -> list[str]:
     """A text for each model; a dash for those that the ranking does not have."""
     known = dict(zip(ranking.players, texts, strict=True))
     return [known.get(model, DASH) for model in models]
 
 
-def _shown(columns: Sequence[tuple[str, Sequence[str]]], title: str = "") -> Table:
+def shown_columns(columns: Sequence[tuple[str, Sequence[str]]], title: str = "") -> Table:
     """A table whose first column holds names; groups may be called like other columns."""
     headings: dict[str, str] = {}
     data = pd.DataFrame()
@@ -106,35 +106,11 @@ def _shown(columns: Sequence[tuple[str, Sequence[str]]], title: str = "") -> Tab
     return Table(data, formats, headings=headings, title=title)
 
 
-def judge_section(found: RankingsOfJudge) -> Section:
-    """Ranks by people's votes and by a judge's verdicts on the same comparisons."""
-    judges = choices(found.judges) or "the judge"
-    notes = [
-        f"Ranks by people's votes / by the verdicts of {judges}, both on the same comparisons.",
-        "Spearman: how far the two orders agree; brackets: intervals over resamples of the"
-        " instructions, of both together.",
-    ]
-    models = next(iter(found.people.values())).players
-    columns: list[tuple[str, Sequence[str]]] = [("model", models)]
-    rows = []
-    for group, people in found.people.items():
-        pairs = []
-        for ranking in (people, found.judge[group]):
-            places = [str(place.rank) for place in ranking.ranks]
-            pairs.append(_of_models(models, ranking, places))
-        columns.append((group, [" / ".join(pair) for pair in zip(*pairs, strict=True)]))
-        rows.append((group, people.battles, found.spearman[group]))
-    agreement = pd.DataFrame(rows, columns=[found.by, "comparisons", "Spearman"])
-    formats = {"comparisons": number(0), "Spearman": number(2)}
-    tables = [_shown(columns), Table(agreement, formats)]
-    return Section(f"People and the judge by {found.by}", notes, tables)
-
-
 def rank_columns(found: RankingsBy) -> dict[str, list[str]]:
     """Ranks in each group with their intervals, by group, in the order of the overall ranking."""
     columns = {}
     for group, ranking in found.groups.items():
-        columns[group] = _of_models(found.overall.players, ranking, rank_texts(ranking.ranks))
+        columns[group] = of_models(found.overall.players, ranking, rank_texts(ranking.ranks))
     return columns
 
 
@@ -150,11 +126,7 @@ def first_of_groups(found: RankingsBy) -> str:
     return f"First by {found.by}: {'; '.join(firsts)}."
 
 
-def by_facts(
-    found: RankingsBy,
-    judge: RankingsOfJudge | None,
-    facts_of: Callable[[Ranking], dict[str, Any]],
-) -> dict[str, Any]:
+def by_facts(found: RankingsBy, facts_of: Callable[[Ranking], dict[str, Any]]) -> dict[str, Any]:
     """What `rank --by --json` prints under `by`: a ranking for each group, and the agreement."""
     groups = {}
     for group, ranking in found.groups.items():
@@ -165,18 +137,4 @@ def by_facts(
         for group, (spearman, kendall) in found.agreement.items():
             agreement[group] = {"spearman": spearman.value, "kendall": kendall.value}
         facts["leaderboard"] = agreement
-    if judge:
-        by_judge = {}
-        for group, spearman in judge.spearman.items():
-            by_judge[group] = {
-                "people": _ranks(judge.people[group]),
-                "judge": _ranks(judge.judge[group]),
-                "spearman": spearman.value,
-            }
-        facts["judge"] = by_judge
     return facts
-
-
-def _ranks(ranking: Ranking) -> Mapping[str, int]:
-    ranks = [place.rank for place in ranking.ranks]
-    return dict(zip(ranking.players, ranks, strict=True))

@@ -8,54 +8,11 @@ import pytest
 
 from tests.stats.fights import random_fights
 from tests.stats.slow import SlowFit, slow_fit
-from urs_inspect.stats import Battles, fit_bradley_terry
-from urs_inspect.stats._adjusted import (
-    FEATURES,
-    JudgedBallots,
-    fit_design,
-    rank_controlled,
-    rank_corrected,
-)
-from urs_inspect.stats._bootstrap import Floats
+from tests.stats.test_style import design_by_hand
+from urs_inspect.adjusting._adjusted import JudgedBallots, rank_controlled, rank_corrected
+from urs_inspect.stats import fit_bradley_terry
 
 POINTS = 400 / math.log(10)
-
-
-def design_by_hand(ballots: JudgedBallots | Battles) -> Floats:
-    rows = np.zeros((len(ballots.first), len(ballots.players)))
-    for row, one, other in zip(rows, ballots.first, ballots.second, strict=True):
-        row[one] = 1
-        row[other] = -1
-    return rows
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_fit_is_that_of_newtons_method_row_by_row(seed: int) -> None:
-    draws = np.random.default_rng(seed)
-    battles = random_fights(4, 40, 15, seed)
-    style = draws.normal(size=(40, 1))
-    design = np.hstack([design_by_hand(battles), style])
-    weights = draws.integers(0, 3, 40).astype(float)
-    offset = draws.normal(size=40)
-    shared = draws.normal(size=40)
-    outcome = battles.outcome + draws.normal(0, 0.2, 40)
-    from scipy.sparse import csr_array
-
-    found = fit_design(
-        csr_array(design),
-        outcome,
-        battles.clusters,
-        weights=weights,
-        offset=offset,
-        shared=shared,
-        prior=1.5,
-    )
-    slow = slow_fit(design, outcome, battles.clusters.tolist(), weights, offset, shared, 1.5)
-    assert found.values == pytest.approx(slow.values, abs=1e-7)
-    assert found.influences == pytest.approx(np.array(list(slow.influences.values())), abs=1e-7)
-    assert found.pull == pytest.approx(slow.pull, abs=1e-7)
-    assert found.covariance == pytest.approx(slow.covariance, abs=1e-7)
-    assert found.variance == pytest.approx(slow.variance)
 
 
 def ballots_of_chance(seed: int, models: int = 4, size: int = 80) -> JudgedBallots:
@@ -251,22 +208,3 @@ def test_ten_ballots_with_both_are_enough() -> None:
     sides = np.zeros(20, np.int64), np.ones(20, np.int64)
     ballots = JudgedBallots(("a", "b"), *sides, np.arange(20), votes, np.tile([1.0, 0.0], 10))
     assert rank_corrected(ballots, rounds=20).both == 10
-
-
-@pytest.mark.parametrize(
-    ("feature", "text", "count"),
-    [
-        ("lists", "+ one\n• two\n\t- three", 3),
-        ("lists", "123. long\n1234. longer\n1.close\n-close\n- ", 1),
-        ("lists", "so - not\n1) yes", 1),
-        ("headings", "###### six\n####### seven\n   # three spaces\n    # four", 2),
-        ("headings", "#\n# \n## two", 1),
-        ("bold", "__under__ and **star** and ** spaced ** and *it*", 2),
-        ("bold", "**over\nlines**", 0),
-        ("code", "~~~\nx\n~~~\n```\ny\n```", 2),
-        ("code", "```\nnever closed", 0),
-        ("length", "漢字 and\n", 7),
-    ],
-)
-def test_markup_is_counted_as_markdown_has_it(feature: str, text: str, count: int) -> None:
-    assert FEATURES[feature](text) == count

@@ -13,48 +13,27 @@ from scipy.optimize import minimize
 from tests.stats.fights import checked, swapped
 from tests.stats.slow import expanded
 from urs_inspect._util import InputError
-from urs_inspect.logs._battles import read_counted_votes, styles_of
-from urs_inspect.stats import Battles, battles_of, fit_bradley_terry
-from urs_inspect.stats._adjusted import (
-    FEATURES,
+from urs_inspect.adjusting._adjusted import (
     Coefficient,
     JudgedBallots,
     design_of,
-    fit_design,
+    influence_draws,
     rank_controlled,
     rank_corrected,
     style_differences,
 )
-from urs_inspect.stats._bootstrap import Floats, influence_draws
+from urs_inspect.adjusting._adjustments import styles_of
+from urs_inspect.logs._battles import read_counted_votes
+from urs_inspect.stats import Battles, battles_of, fit_bradley_terry
+from urs_inspect.stats._bootstrap import Floats
 from urs_inspect.stats._ranking import Places
+from urs_inspect.stats._style import FEATURES, fit_design
 
 POINTS = 400 / np.log(10)
 
 
 def ratings(places: Places) -> dict[str, float]:
     return {name: rating.value for name, rating in zip(places.players, places.ratings, strict=True)}
-
-
-MARKUP = """# Title
-
-Some **bold** text, 2*3*4 and __more__.
-
-- one
-* two
-1. three
-   2) four
-#hashtag
-
-```python
-# a comment in code
-- x
-```
-"""
-
-
-def test_what_is_counted_by_hand() -> None:
-    counts = {name: count(MARKUP) for name, count in FEATURES.items()}
-    assert counts == {"length": len(MARKUP), "lists": 5, "headings": 2, "bold": 2, "code": 1}
 
 
 @given(st.text(alphabet="a*_#-1. \n`", max_size=20), st.text(alphabet="a*_#-1. \n`", max_size=20))
@@ -262,7 +241,7 @@ def test_the_published_votes_are_rated_as_by_arena_rank(
     folder = str(data_dir / "mad" / "chatbot_arena")
     votes = read_counted_votes([folder])
     battles = battles_of(vote.battle for vote in votes)
-    styles = styles_of(votes, features, [folder])
+    styles = styles_of([vote.responses for vote in votes], features, [folder])
     found = rank_controlled(battles, styles, features, rounds=200)
     assert found.places.players == MODELS
     assert [value.value for value in found.places.ratings] == pytest.approx(

@@ -9,15 +9,24 @@ gains, and what a bad one costs: docs/appendix/sample_efficiency.md.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from logging import getLogger
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from urs_inspect._util import InputError, choices
-from urs_inspect.discrepancy._allocation import Posterior, curvature_of, dispersion_of, laplace
-from urs_inspect.stats._battles import Battles, connectivity_of
+from urs_inspect._util import InputError, choices, counted
+from urs_inspect.discrepancy._allocation import (
+    Belief,
+    Posterior,
+    curvature_of,
+    dispersion_of,
+    laplace,
+)
+from urs_inspect.logs._comparisons import Comparison, read_comparisons
+from urs_inspect.stats._battles import Battle, Battles, battles_of, connectivity_of
 from urs_inspect.stats._bootstrap import (
     LEVEL,
     SEED,
@@ -30,6 +39,8 @@ from urs_inspect.stats._bootstrap import (
 )
 from urs_inspect.stats._bradley_terry import PairCounts, logistic, on_scale, pair_counts
 from urs_inspect.stats._ranking import Rank
+
+logger = getLogger(__name__)
 
 MASS = 0.5
 """Probability, before the first vote, that people see the models as the judge does."""
@@ -55,6 +66,12 @@ _SWITCH = 0.2
 _LONGEST_STEP = 1.0
 _TOLERANCE = 1e-7
 _MOST_STEPS = 100
+
+
+def judges_of(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
+    """Names of the judges of comparisons, each once."""
+    named = chain.from_iterable(item.facts.get("judges", ()) for item in comparisons)
+    return tuple(dict.fromkeys(map(str, named)))
 
 
 def judges_among(judges: Sequence[str], models: Sequence[str]) -> list[str]:
@@ -121,10 +138,10 @@ class WeighedPosterior(Posterior):
     `strengths` and `covariance` serve the choice of the next pair: weighted means of both accounts,
     with less weight of the judge than is believed, and without the distance between the accounts;
     with that, votes would be spent on finding out which account is right, and not on the order.
-    Everything else is what is believed.
+    Everything else is what is believed: `weight` is the probability that people see the models as
+    the judge does, up to shifts.
     """
 
-    weight: float = 0.0  # probability that people see the models as the judge does, up to shifts
     accounts: tuple[Posterior, ...] = ()  # strengths if they do, and if the judge says nothing
 
     @property
@@ -188,6 +205,47 @@ class JudgePrior:
             unread=unread,
         )
 
+    @classmethod
+    def of_log(cls, log: str) -> Self:
+        """The prior that a finished log of `mad` gives, whose ballots may be any.
+
+        `InputError` if the log has no verdict of a judge, has people's choices, or does not link
+        all models.
+        """
+        comparisons = read_comparisons(log, "prior")
+        if any(item.facts.get("judges") == ["human"] for item in comparisons):
+            raise InputError(
+                f"prior: '{log}' is about people's votes, not a judge's verdicts; name a log with a"
+                " judge"
+            )
+        known = [item for item in comparisons if not math.isnan(item.outcome)]
+        if not known:
+            verdicts = counted(len(comparisons), "verdict")
+            raise InputError(
+                f"prior: none of {verdicts} in '{log}' could be parsed, so nothing is known of the"
+                " judge"
+            )
+        decided = []
+        for item in known:
+            ballot = item.ballot
+            decided.append(Battle(ballot.model_a, ballot.model_b, item.outcome, ballot.instruction))
+        unread = len(comparisons) - len(known)
+        return cls.of(battles_of(decided), judges_of(known), unread=unread)
+
+    @classmethod
+    def read(cls, log: str) -> Self:
+        """The prior that a log gives; warns of verdicts that do not count, and of a judge among
+        the models.
+        """
+        prior = cls.of_log(log)
+        if prior.unread:
+            logger.warning(
+                f"prior: {counted(prior.unread, 'verdict')} could not be parsed and will not count"
+            )
+        for sentence in prior.remarks(prior.players):
+            logger.warning(f"prior: {sentence}")
+        return prior
+
     @property
     def ratings(self) -> Floats:
         """The judge's ratings on the Elo scale, of mean 1000, shape (P,)."""
@@ -213,8 +271,29 @@ class JudgePrior:
             covariance=covariance,
         )
 
+    def check(self, models: Sequence[str]) -> None:
+        """Refuse models that the judge has not compared, or too few.
+
+        Say which models it knows besides.
+        """
+        known = self.among(models).players
+        others = [name for name in self.players if name not in known]
+        if others:
+            logger.warning(
+                f"prior: {choices(others)} takes no part here; the judge's verdicts about it still"
+                " count"
+            )
+
+    def remarks(self, models: Sequence[str]) -> list[str]:
+        """A sentence about each judge that is one of the models."""
+        return judges_among(self.judges, models)
+
+    def belief_about(self, models: Sequence[str]) -> Belief:
+        """What to believe of some of its models after some votes, for `Allocator`."""
+        return self.among(models).belief
+
     def belief(self, battles: Battles) -> WeighedPosterior:
-        """What to believe after some votes, for `Allocator`.
+        """What to believe after some votes.
 
         Its players are those of the prior, in this order.
         """

@@ -2,8 +2,10 @@
 intervals.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +13,10 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy.stats import norm
 
 from tests.discrepancy.test_allocation import battles
+from tests.reports.mad_logs import XY, XZ, YZ, ballot, judged, sample, write_log
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy import _judge_prior as judge_prior
-from urs_inspect.discrepancy._allocation import Allocator, Posterior, laplace
-from urs_inspect.discrepancy._judge_prior import (
+from urs_inspect.adjusting import _judge_prior as judge_prior
+from urs_inspect.adjusting._judge_prior import (
     MASS,
     SHIFT,
     SPREAD,
@@ -23,6 +25,7 @@ from urs_inspect.discrepancy._judge_prior import (
     judges_among,
     rank_with_prior,
 )
+from urs_inspect.discrepancy._allocation import Allocator, Posterior, laplace
 from urs_inspect.stats._battles import Battles
 from urs_inspect.stats._bootstrap import Floats
 from urs_inspect.stats._bradley_terry import fit_bradley_terry, pair_counts
@@ -371,3 +374,32 @@ def test_votes_on_the_judge_s_side_end_earlier_than_votes_alone() -> None:
         spent.append(len(rows))
         assert allocator.standing(battles(rows, prior.players))[0].order().tolist() == [0, 1, 2, 3]
     assert spent[0] < spent[1]
+
+
+def test_a_judge_s_prior_counts_read_and_unread_verdicts_and_names_each_judge_once(
+    tmp_path: Path,
+) -> None:
+    pairs = [XY, XZ, YZ, ballot("Who?", "x", "y"), ballot("Where?", "y", "z")]
+    samples = [judged(one, outcome) for one, outcome in zip(pairs, (1, 1, 1, 0, 0.5), strict=True)]
+    unread = judged(ballot("When?", "x", "z"), math.nan)
+    for one in samples:
+        assert one.scores
+        facts = one.scores["pair_choice"].metadata or {}
+        one.scores["pair_choice"].metadata = {**facts, "judges": ["p/j", "p/k"]}
+    prior = JudgePrior.of_log(str(write_log(tmp_path / "log.eval", *samples, unread)))
+    assert prior.judges == ("p/j", "p/k")
+    assert (prior.verdicts, prior.unread) == (5, 1)
+
+
+def test_a_prior_of_people_or_of_nothing_is_refused(tmp_path: Path) -> None:
+    unread = write_log(tmp_path / "unread.eval", judged(XY, math.nan), judged(XZ, math.nan))
+    with pytest.raises(InputError, match=r"prior: none of 2 verdicts in .*unread\.eval"):
+        JudgePrior.of_log(str(unread))
+    people = judged(XY, 1.0)
+    assert people.scores
+    people.scores["pair_choice"].metadata = {"model_a": "x", "model_b": "y", "judges": ["human"]}
+    log = write_log(tmp_path / "people.eval", people, judged(XZ, 1.0))
+    with pytest.raises(InputError, match=r"prior: .*people\.eval.*people's votes"):
+        JudgePrior.of_log(str(log))
+    with pytest.raises(InputError, match=r"^prior: no comparison in"):
+        JudgePrior.of_log(str(write_log(tmp_path / "empty.eval", sample("1", {}, {}))))

@@ -1,6 +1,9 @@
 """Sections about adjusted ratings."""
 
+import json
+import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,13 +11,18 @@ import pytest
 from tests.reports.golden_files import check_golden
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy._judge_prior import JudgePrior, rank_with_prior
-from urs_inspect.logs._battles import JudgeVerdicts
-from urs_inspect.reports.numbers._rankings import read_coefficients
-from urs_inspect.reports.words._adjusted import controlled_section, corrected_section, prior_section
+from urs_inspect.adjusting._adjusted import (
+    Coefficient,
+    JudgedBallots,
+    rank_controlled,
+    rank_corrected,
+)
+from urs_inspect.adjusting._adjustments import read_coefficients
+from urs_inspect.adjusting._judge_prior import JudgePrior, rank_with_prior
+from urs_inspect.adjusting._report import controlled_section, corrected_section, prior_section
+from urs_inspect.adjusting._verdicts import JudgeVerdicts
 from urs_inspect.reports.words._rankings import ranking_report
 from urs_inspect.stats import Battles, rank
-from urs_inspect.stats._adjusted import JudgedBallots, rank_controlled, rank_corrected
 
 SIZE, VOTES = 360, 90
 
@@ -70,10 +78,12 @@ def test_a_prior_that_changes_the_order_stands_out() -> None:
     )
     prior, plain = JudgePrior.of(verdicts, ["judge"]), rank(votes, rounds=20)
     weighed = rank_with_prior(votes, prior, rounds=200)
-    section, facts = prior_section(plain, prior, weighed)
+    adjusted = prior_section(plain, prior, weighed)
+    section = adjusted.section
+    facts = adjusted.facts
     assert any(tells(line, "THE ORDER CHANGES: ... c is above b") for line in section.warnings)
     assert facts["prior"].keys() > {"models", "bradley_terry", "ranks", "intervals", "above_next"}
-    screen = ranking_report(plain, adjusted=[(section, facts)], weighed=weighed).first
+    screen = ranking_report(plain, adjusted=[adjusted]).first
     assert screen is not None and screen.table is not None
     shown = screen.table.data.set_index("model")
     assert list(shown.index) == list(plain.players) != list(weighed.players)
@@ -100,4 +110,32 @@ def test_a_file_that_holds_no_coefficients_is_named(tmp_path: Path, rows: str) -
     path = tmp_path / "ranking.json"
     path.write_text(f'{{"controlled": {{"coefficients": {rows}}}}}', encoding="utf-8")
     with pytest.raises(InputError, match=r"ranking.json"):
+        read_coefficients(path)
+
+
+@pytest.mark.parametrize(
+    ("feature", "scale", "value", "is_one"),
+    [
+        ("length", 1.5, -0.25, True),
+        ("length", "1.5", 0, True),
+        ("colour", 1.5, -0.25, False),
+        ("length", 0, -0.25, False),
+        ("length", -1, -0.25, False),
+        ("length", math.inf, -0.25, False),
+        ("length", 1.5, math.inf, False),
+        ("length", 1.5, math.nan, False),
+        ("length", 1.5, None, False),
+    ],
+)
+def test_coefficients_are_read_or_refused(
+    tmp_path: Path, feature: str, scale: Any, value: Any, is_one: bool
+) -> None:
+    rows = [{"feature": feature, "scale": scale, "value": value}]
+    text = json.dumps({"controlled": {"coefficients": rows}})
+    path = tmp_path / "rank.json"
+    path.write_text(text, encoding="utf-8")
+    if is_one:
+        assert read_coefficients(path) == {"length": Coefficient(1.5, float(value))}
+        return
+    with pytest.raises(InputError, match=r"rank\.json.*no coefficients"):
         read_coefficients(path)

@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 
 from urs_inspect._util import choices, counted
-from urs_inspect.discrepancy._judge_prior import (
+from urs_inspect.adjusting._adjusted import ControlledRanking, CorrectedRanking
+from urs_inspect.adjusting._judge_prior import (
     MASS,
     SHIFT,
     SPREAD,
@@ -19,18 +20,14 @@ from urs_inspect.discrepancy._judge_prior import (
     WeighedRanking,
     judges_among,
 )
-from urs_inspect.logs._battles import JudgeVerdicts
+from urs_inspect.adjusting._verdicts import JudgeVerdicts, RankingsOfJudge
 from urs_inspect.reports._texts import number, rating_text, share
 from urs_inspect.reports.layout._tables import Section, Table
-from urs_inspect.reports.words._rankings import interval_fact, order_facts
-from urs_inspect.reports.words._rankings_by import rank_texts
+from urs_inspect.reports.words._rankings import Adjusted, Lead, interval_fact, order_facts
+from urs_inspect.reports.words._rankings_by import of_models, rank_texts, shown_columns
 from urs_inspect.stats import Ranking
-from urs_inspect.stats._adjusted import ControlledRanking, CorrectedRanking
 from urs_inspect.stats._elo import SCALE
 from urs_inspect.stats._ranking import Places, Rank
-
-Adjusted = tuple[Section, Mapping[str, Any]]
-"""A section, and its facts for JSON."""
 
 _MOST_NAMED = 3
 
@@ -113,7 +110,7 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
         },
     }
     section = Section("Votes of people, corrected by a judge", notes, [table], warnings=warnings)
-    return section, {"corrected": facts}
+    return Adjusted(section, {"corrected": facts})
 
 
 def controlled_section(found: ControlledRanking) -> Adjusted:
@@ -174,7 +171,7 @@ def controlled_section(found: ControlledRanking) -> Adjusted:
     section = Section(
         f"At equal {style}, by a regression", notes, [table, effects], warnings=[_DESCRIPTION]
     )
-    return section, {"controlled": facts}
+    return Adjusted(section, {"controlled": facts})
 
 
 def prior_section(ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) -> Adjusted:
@@ -230,9 +227,21 @@ def prior_section(ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) 
             "draws": weighed.rounds,
         },
     }
-    return Section("Ranking with the judge as a prior", notes, [table], warnings=warnings), {
-        "prior": facts
-    }
+    section = Section("Ranking with the judge as a prior", notes, [table], warnings=warnings)
+    rated = zip(weighed.players, weighed.ratings, strict=True)
+    lead = Lead(_claim_with_judge(weighed), "with the judge", dict(rated))
+    return Adjusted(section, {"prior": facts}, lead=lead)
+
+
+def _claim_with_judge(weighed: WeighedRanking) -> str:
+    """Which model is first with a judge as a prior, how surely, and how much the judge counts."""
+    first, second, *_ = weighed.players
+    certainty = weighed.certainty[0]
+    how_sure = "over 0.99" if certainty > 0.99 else f"{certainty:.2f}"
+    return (
+        f"With the judge as a prior, {first} is first, above {second} with a probability of"
+        f" {how_sure}; the judge counts with a weight of {weighed.weight:.2f} of 1."
+    )
 
 
 def _table(
@@ -312,3 +321,44 @@ def _changes_of_order(why: str, plain: Ranking, neighbours: _Neighbours) -> list
         )
         if named
     ]
+
+
+def judge_section(found: RankingsOfJudge) -> Section:
+    """Ranks by people's votes and by a judge's verdicts on the same comparisons."""
+    judges = choices(found.judges) or "the judge"
+    notes = [
+        f"Ranks by people's votes / by the verdicts of {judges}, both on the same comparisons.",
+        "Spearman: how far the two orders agree; brackets: intervals over resamples of the"
+        " instructions, of both together.",
+    ]
+    models = next(iter(found.people.values())).players
+    columns: list[tuple[str, Sequence[str]]] = [("model", models)]
+    rows = []
+    for group, people in found.people.items():
+        pairs = []
+        for ranking in (people, found.judge[group]):
+            places = [str(place.rank) for place in ranking.ranks]
+            pairs.append(of_models(models, ranking, places))
+        columns.append((group, [" / ".join(pair) for pair in zip(*pairs, strict=True)]))
+        rows.append((group, people.battles, found.spearman[group]))
+    agreement = pd.DataFrame(rows, columns=[found.by, "comparisons", "Spearman"])
+    formats = {"comparisons": number(0), "Spearman": number(2)}
+    tables = [shown_columns(columns), Table(agreement, formats)]
+    return Section(f"People and the judge by {found.by}", notes, tables)
+
+
+def groups_facts(found: RankingsOfJudge) -> dict[str, Any]:
+    """What `rank --judge --by --json` prints under `by`: both orders of each group."""
+    by_judge = {}
+    for group, spearman in found.spearman.items():
+        by_judge[group] = {
+            "people": _ranks(found.people[group]),
+            "judge": _ranks(found.judge[group]),
+            "spearman": spearman.value,
+        }
+    return {"judge": by_judge}
+
+
+def _ranks(ranking: Ranking) -> Mapping[str, int]:
+    ranks = [place.rank for place in ranking.ranks]
+    return dict(zip(ranking.players, ranks, strict=True))
