@@ -11,7 +11,6 @@ from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.datasets._addition import addition_chains, addition_prompt
 from urs_inspect.judging import JudgePrompt, PromptBuilder
 from urs_inspect.judging._prompts import (
-    case_review_prompt,
     dimension_prompt,
     joint_prompt,
     overall_prompt,
@@ -20,6 +19,7 @@ from urs_inspect.judging._prompts import (
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.solvers._structured import response_schema
+from urs_inspect.survey._review_prompt import case_review_prompt
 
 DIMENSIONS = tuple(load_taxonomy().scenarios["chitchat"].dimensions)
 ASKED = "How do I bake bread at home?"

@@ -15,8 +15,6 @@ from urs_inspect._arguments import Count, Temperature, Text, checked
 from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure
 from urs_inspect.judging._ask import Asked, ask
-from urs_inspect.judging._prompts import REVIEW_AGAIN, REVIEW_LANGUAGES, case_review_prompt
-from urs_inspect.judging._replies import FLAGS, WANTED, CaseReview, read_case_review
 from urs_inspect.judging._reply_counts import BY_JUDGE, UnkeyedWatch, counts_of, header_rows, summed
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers._intent_judge import judge_of
@@ -25,6 +23,15 @@ from urs_inspect.solvers._conversations import asked
 from urs_inspect.solvers._model_calls import SCORE_LATER, JudgeCalls
 from urs_inspect.solvers._role_models import GRADER, bound_models
 from urs_inspect.stats._agreement import cohen_kappa, wilson_interval
+from urs_inspect.survey._review_prompt import (
+    FLAGS,
+    REVIEW_AGAIN,
+    REVIEW_LANGUAGES,
+    WANTED,
+    CaseReview,
+    case_review_prompt,
+    read_case_review,
+)
 
 logger = getLogger(__name__)
 
