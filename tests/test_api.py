@@ -30,11 +30,11 @@ _PACKAGES = (
     "urs_inspect.scorers",
     "urs_inspect.solvers",
 )
-_COMMANDS_ONLY = ("estimating", "importing", "judges", "lmeval_tasks")
+_EXPORT_NOTHING = ("bert", "estimating", "importing", "judges", "lmeval_tasks")
 """Satellites that export no name."""
 PACKAGES = (
     *_PACKAGES,
-    *(f"urs_inspect.{name}" for name in SATELLITES if name not in _COMMANDS_ONLY),
+    *(f"urs_inspect.{name}" for name in SATELLITES if name not in _EXPORT_NOTHING),
 )
 
 
