@@ -13,13 +13,13 @@ from tests.judging.test_replies import ALPHABET, PROSE
 from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure
 from urs_inspect.judging._failures import ASK_AGAIN, FAILURE_MODES, KEY_FAULTS
-from urs_inspect.judging._prompts import YES_OR_NO
 from urs_inspect.rubrics import Rubric
 from urs_inspect.survey._review_prompt import (
     FLAGS,
     REVIEW_AGAIN,
     REVIEW_LANGUAGES,
     WANTED,
+    YES_OR_NO,
     CaseReview,
     case_review_prompt,
     read_case_review,

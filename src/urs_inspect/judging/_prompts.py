@@ -34,7 +34,6 @@ In no example a judge that only copies it gives a result.
 RATING_PLACEHOLDER = "<whole number from {lowest} to {highest}>"
 WINNER = "1, 2 or tie"
 WINNER_WITHOUT_TIE = "1 or 2"
-YES_OR_NO = "yes or no"
 _VALUES: Mapping[str, Schema] = {
     PLACEHOLDER: {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST},
     WINNER: {"type": "string", "enum": ["1", "2", "tie"]},

@@ -11,7 +11,6 @@ from urs_inspect.judging._entries import taken_by_name
 from urs_inspect.judging._failures import JudgeFailure
 from urs_inspect.judging._frames import Frame, JudgePrompt, template_frame
 from urs_inspect.judging._objects import unwrap
-from urs_inspect.judging._prompts import YES_OR_NO
 from urs_inspect.judging._replies import agreed, known, objects_with, spellings
 from urs_inspect.judging._score_reply import shown, without_record
 from urs_inspect.rubrics import Rubric, normalise_key
@@ -29,6 +28,7 @@ REVIEW_AGAIN = {
 }
 """What is sent where a review could not be read."""
 
+YES_OR_NO = "yes or no"
 _REVIEW = spellings(
     understandable="understandable is_understandable 可理解",
     self_contained="self_contained is_self_contained 信息完整",
