@@ -31,8 +31,8 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from urs_inspect.comparison._gate import PairedScores, Rule, decide, power_of
+from urs_inspect.comparison._gate_statistics import mean_bounds, pass_power, verdicts
 from urs_inspect.stats._bootstrap import Floats, Integers
-from urs_inspect.stats._power import mean_bounds, pass_power, verdicts
 
 LOOKS = 50
 SIZES = (20, 100, 1000)

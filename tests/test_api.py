@@ -33,11 +33,11 @@ _PACKAGES = (
     "urs_inspect.solvers",
     "urs_inspect.providers",
 )
-_COMMANDS_ONLY = ("adjusting", "estimating", "importing", "judges", "lmeval_tasks")
+_EXPORT_NOTHING = ("adjusting", "bert", "estimating", "importing", "judges", "lmeval_tasks")
 """Satellites that export no name."""
 PACKAGES = (
     *_PACKAGES,
-    *(f"urs_inspect.{name}" for name in SATELLITES if name not in _COMMANDS_ONLY),
+    *(f"urs_inspect.{name}" for name in SATELLITES if name not in _EXPORT_NOTHING),
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 SATELLITES = (
     "adjusting",
+    "bert",
     "comparison",
     "estimating",
     "importing",

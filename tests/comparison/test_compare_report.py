@@ -14,10 +14,11 @@ import pytest
 from tests.comparison.test_compare import frame, right, sample_scores
 from tests.comparison.test_people import labels
 from tests.reports.golden_files import check_golden
+from tests.reports.test_words import corrected
 from urs_inspect._util import InputError
 from urs_inspect.comparison import compare
 from urs_inspect.comparison._compare import compare_with_people, match_answers
-from urs_inspect.comparison._report import _formats, report_comparison
+from urs_inspect.comparison._report import _formats, report_comparison, unmatched_ratings
 from urs_inspect.comparison._samples import SampleScores
 from urs_inspect.reports import Report
 from urs_inspect.reports.numbers._human_data import read_human_ratings
@@ -396,3 +397,13 @@ def test_a_baseline_is_kept_where_people_correct(tmp_path: Path) -> None:
     assert compared.comparisons == plain.comparisons
     assert len(compared.comparisons[ALL]) == 2
     assert list(replace(compared).question_counts) == [ALL, "x", "y"]
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_ratings_of_nothing_are_counted(lost: int) -> None:
+    found, _ = corrected()
+    rating = found.human.ratings[0]
+    given = {replace(rating, place=str(place)): "nothing" for place in range(lost)}
+    text = unmatched_ratings(replace(found, matched=replace(found.matched, lost=given)))
+    assert text.startswith(f"{lost} of 144 ratings in ratings.csv ")
+    assert (" is about" in text) is (lost == 1)

@@ -9,8 +9,8 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.comparison._gate import Rule
 from urs_inspect.comparison._gate_report import make_gate
+from urs_inspect.comparison._gate_statistics import verdicts
 from urs_inspect.comparison._samples import SampleRun, SampleScores
-from urs_inspect.stats._power import verdicts
 
 
 def scores(values, *, model="a", ids=None, clusters=None, scale=(0.0, 1.0), higher=True):

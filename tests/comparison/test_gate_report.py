@@ -23,14 +23,14 @@ from urs_inspect.comparison._gate import (
     power_of,
 )
 from urs_inspect.comparison._gate_report import make_gate
-from urs_inspect.comparison._samples import SampleRun, SampleScores
-from urs_inspect.stats._power import (
-    FEWEST,
+from urs_inspect.comparison._gate_statistics import (
     mean_bounds,
     pass_power,
     passing_margin,
     questions_to_pass,
 )
+from urs_inspect.comparison._samples import SampleRun, SampleScores
+from urs_inspect.stats._power import FEWEST
 
 NAN = math.nan
 POINTS = np.random.default_rng(5).integers(1, 11, 200).astype(float)

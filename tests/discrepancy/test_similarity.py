@@ -66,8 +66,6 @@ def test_a_spec_has_a_name_and_perhaps_a_model_and_the_default_needs_none() -> N
         "lexical/wide": "similarity 'lexical/wide'; allowed: lexical, or",
         "lexical/3": "width 3; allowed: 16 or more",
         "llm": "similarity 'llm' needs a model role to ask",
-        "minilm/other": "allowed: minilm, or bert/<folder>",
-        "bert/no/such/folder": "cannot read no/such/folder/config.json",
     }.items(),
 )
 def test_a_spec_that_names_nothing_is_refused(spec: str, words: str) -> None:

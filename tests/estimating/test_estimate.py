@@ -55,7 +55,7 @@ from urs_inspect.estimating._report import (
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.judging._prompts import Orders, Protocol
 from urs_inspect.reports.numbers._answers import read_answers
-from urs_inspect.reports.numbers._costs import Prices, load_prices, with_costs
+from urs_inspect.reports.numbers._costs import load_prices, with_costs
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats._power import smallest_difference
@@ -254,7 +254,7 @@ def test_a_price_may_be_written_in_powers_of_ten(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text(
         "m: {input: 1e-3, output: 1, input_cache_write: 0, input_cache_read: 0}"
     )
-    assert load_prices(tmp_path / "prices.yaml").own["m"].input == 0.001
+    assert load_prices(tmp_path / "prices.yaml")["m"].input == 0.001
 
 
 def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
@@ -518,19 +518,17 @@ def test_a_cost_that_a_log_has_is_not_replaced_by_prices() -> None:
     found = answer_rows.answers(answer_rows.rows("p/a", finals, judges="p/j"))
     found.table["cost"] = [0.5, math.nan]
     found.table["judge_cost"] = [math.nan, 0.25]
-    table = with_costs(found, Prices({"p/a": price, "p/j": price})).table
+    table = with_costs(found, {"p/a": price, "p/j": price}).table
     assert table["cost"][0] == 0.5 and 0 < table["cost"][1] < 0.01
     assert 0 < table["judge_cost"][0] < 0.01 and table["judge_cost"][1] == 0.25
 
 
 @pytest.mark.parametrize(("other", "known"), [(2.0, True), (3.0, False)])
 def test_a_panel_has_a_cost_where_its_judges_have_one_price(other: float, known: bool) -> None:
-    prices = Prices(
-        {
-            judge: ModelCost(input=price, output=8, input_cache_write=0, input_cache_read=0)
-            for judge, price in (("p/j", 2.0), ("p/k", other))
-        }
-    )
+    prices = {
+        judge: ModelCost(input=price, output=8, input_cache_write=0, input_cache_read=0)
+        for judge, price in (("p/j", 2.0), ("p/k", other))
+    }
     panel = {"judges": "p/j, p/k", "judge_cost": math.nan}
     found = answer_rows.answers(answer_rows.rows("p/a", {"leisure-en-1": 7.0}, **panel))
     [cost] = with_costs(found, prices).table["judge_cost"]

@@ -14,7 +14,7 @@ import pytest
 
 from tests.reports.golden_files import check_golden
 from urs_inspect._util import InputError
-from urs_inspect.datasets._conversations import of_messages
+from urs_inspect.datasets._conversations import Conversation, NotShown, Turn
 from urs_inspect.judging._answers import Answer, AnswerJudging, Judge, Judged, Judgement
 from urs_inspect.judging._ask import CallsStopped, Message, Reply
 from urs_inspect.judging._failures import (
@@ -102,7 +102,6 @@ def panel(*steps: Step) -> list[Script]:
 DOWN = ConnectionError("no route")
 REFUSAL = "I'm sorry, I can't judge this."
 CUT = Reply(record(9), "max_tokens")
-IMAGE = {"type": "image", "image": "x"}
 
 CASES: Mapping[str, tuple[Answer, list[Script]]] = {
     "one judge": (ANSWER, [one(GOOD)]),
@@ -172,15 +171,13 @@ CASES: Mapping[str, tuple[Answer, list[Script]]] = {
     "question with an image": (
         replace(
             ANSWER,
-            question=of_messages(
-                [{"role": "user", "content": [{"type": "text", "text": "What is this?"}, IMAGE]}]
-            ),
+            question=Conversation((Turn("user", ("What is this?", NotShown("image"))),)),
         ),
         [one(GOOD)],
     ),
     "answer of an image alone": (
         replace(
-            ANSWER, text="", parts=of_messages([{"role": "assistant", "content": [IMAGE, IMAGE]}])
+            ANSWER, text="", parts=Conversation((Turn("assistant", (NotShown("image"),) * 2),))
         ),
         [one(GOOD)],
     ),

@@ -32,15 +32,12 @@ from urs_inspect.judging._keys import (
     record_key,
 )
 from urs_inspect.judging._prompts import (
-    case_review_prompt,
     choice_prompt,
     comparison_languages,
     dimension_prompt,
     joint_prompt,
-    letter_prompt,
     overall_prompt,
     rating_prompt,
-    scenario_prompt,
     similarity_prompt,
 )
 from urs_inspect.judging._verdicts import OVERALL, Verdicts
@@ -151,10 +148,7 @@ PROMPTS: dict[str, Callable[[str], JudgePrompt]] = {
     "rating": lambda text: rating_prompt(text, "1", "", lowest=1, highest=5),
     "rating with a reference": lambda text: rating_prompt(text, "1", "r", lowest=1, highest=5),
     **{f"choice {language}": _choice(language) for language in comparison_languages()},
-    "scenario": scenario_prompt,
     "similarity": lambda text: similarity_prompt(text, "2"),
-    "case review": lambda text: case_review_prompt(RUBRIC, "en", text),
-    "case review zh": lambda text: case_review_prompt(RUBRIC, "zh", text),
 }
 
 
@@ -172,12 +166,11 @@ def test_every_prompt_with_a_record_asks_for_a_key_of_its_case(
     assert one.sha256 == other.sha256  # logs of one prompt are compared by it
 
 
-def test_the_order_of_two_responses_counts_and_a_letter_has_no_key() -> None:
+def test_the_order_of_two_responses_counts() -> None:
     assert (
         overall_prompt("Why?", "x", "y", ties=True).key
         != overall_prompt("Why?", "y", "x", ties=True).key
     )
-    assert letter_prompt("Why?", "x", "y").key == ""
 
 
 def test_a_frame_of_ones_own_asks_for_a_key_if_it_names_it(tmp_path: Path) -> None:

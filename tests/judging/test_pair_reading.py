@@ -5,8 +5,6 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from urs_inspect.judging import JudgeFailure
-from urs_inspect.judging._frames import JudgePrompt
 from urs_inspect.judging._pair_reply import (
     MISSING_VERDICT,
     PENDING,
@@ -15,7 +13,6 @@ from urs_inspect.judging._pair_reply import (
     PairReply,
     compare_with_labels,
     final_verdict,
-    read_annotation,
     read_pair_reply,
     reply_counts,
     unswap,
@@ -218,40 +215,3 @@ def test_labels_of_what_was_asked_are_compared_and_replies_of_one_order_add_up()
     assert found.verdicts == {OVERALL: "tie", "Clarity": "b"}
     nothing = compare_with_labels(labels, [PairReading("a", ("Depth",), {})])
     assert nothing.verdicts == {OVERALL: None, "Depth": None}
-
-
-def test_an_annotation_holds_the_preferences_that_both_orders_share() -> None:
-    there = said(Clarity="1", Depth="1", Overall="1")
-    back = said(Clarity="2", Depth="1", Overall="2")
-    found = read_annotation({"a": there, "b": back}, ["Clarity", "Depth"])
-    assert (found.winner, found.dimensions) == ("a", {"Clarity": "a", "Depth": "tie"})
-    # Where no key was asked for, no reply has one.
-    assert (found.failures, found.unkeyed) == ((), 2)
-    part = read_annotation({"a": there, "b": said(Clarity="2")}, ["Clarity", "Depth"])
-    assert (part.winner, part.dimensions) == (None, {"Clarity": "a"})
-    assert part.failures == (MISSING_VERDICT,)
-    gone = read_annotation(
-        {"a": there, "b": JudgeFailure("call_failed", "no route")}, ["Clarity", "Depth"]
-    )
-    # The other order alone counts for what it says; nothing that was not read is a preference.
-    assert gone.failures == ("call_failed",)
-    assert gone.winner is None
-    assert gone.dimensions == {}
-
-
-@pytest.mark.parametrize("needs_key", [True, False])
-def test_replies_of_an_annotation_need_the_key_where_their_prompts_do(needs_key: bool) -> None:
-    prompt = JudgePrompt("", "case", "v", "sha", key="bcdfghjk", needs_key=needs_key)
-    prompts: dict[First, JudgePrompt] = {"a": prompt, "b": prompt}
-    replies: dict[First, str | JudgeFailure] = {
-        "a": said(Overall="1", Clarity="1"),
-        "b": said(Overall="2", Clarity="2"),
-    }
-    found = read_annotation(replies, ["Clarity"], prompts)
-    assert found.unkeyed == 2
-    if needs_key:
-        assert (found.winner, found.dimensions) == (None, {})
-        assert found.failures == ("no_key", "no_key")
-    else:
-        assert (found.winner, found.dimensions) == ("a", {"Clarity": "a"})
-        assert found.failures == ()

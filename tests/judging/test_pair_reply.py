@@ -16,7 +16,6 @@ from urs_inspect.judging._pair_reply import (
     PairReply,
     compare_with_labels,
     final_verdict,
-    read_annotation,
     read_pair_reply,
     unswap,
 )
@@ -518,50 +517,3 @@ def test_both_orders_are_put_together_with_the_labels_of_what_was_asked():
     outcome = compare_with_labels({"Clarity": "a", OVERALL: "b"}, [_reading("a", Clarity="2")])
     assert outcome.verdicts == {"Clarity": "b", OVERALL: None}
     assert compare_with_labels({OVERALL: "b"}, []).verdicts == {OVERALL: None}
-
-
-NAMES = ("Logic", "Style")
-
-
-def reply(**winners: str) -> str:
-    return json.dumps(
-        {name: {"comparison": "x", "winner": winner} for name, winner in winners.items()}
-    )
-
-
-@pytest.mark.parametrize(
-    ("replies", "expected"),
-    [
-        # First shown a: Logic 1 = a, Style 1 = a, Overall 2 = b. First shown b: Logic 2 = a, Style
-        # 1 = b, Overall 1 = b
-        (
-            {
-                "a": reply(Logic="1", Style="1", Overall="2"),
-                "b": reply(Logic="2", Style="1", Overall="1"),
-            },
-            ("b", {"Logic": "a", "Style": "tie"}, ()),
-        ),
-        # One order stands for itself.
-        (
-            {"b": reply(Logic="1", Style="tie", Overall="2")},
-            ("a", {"Logic": "b", "Style": "tie"}, ()),
-        ),
-        # A verdict that one reply lacks is no preference.
-        (
-            {"a": reply(Logic="1", Overall="1"), "b": reply(Logic="2", Style="1", Overall="2")},
-            ("a", {"Logic": "a"}, ("missing_verdict",)),
-        ),
-        ({}, (None, {}, ())),
-    ],
-)
-def test_an_annotation_is_what_both_orders_say_and_a_tie_where_they_differ(
-    replies: dict[First, str | JudgeFailure], expected: tuple[object, ...]
-):
-    found = read_annotation(replies, NAMES)
-    assert (found.winner, found.dimensions, found.failures) == expected
-
-
-@pytest.mark.parametrize("broken", ["", "I cannot decide.", JudgeFailure("call_failed", "down")])
-def test_a_reply_that_is_missing_leaves_nothing(broken: str | JudgeFailure):
-    found = read_annotation({"a": reply(Logic="1", Style="1", Overall="1"), "b": broken}, NAMES)
-    assert found.winner is None and found.dimensions == {} and len(found.failures) == 1

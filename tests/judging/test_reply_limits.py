@@ -9,7 +9,7 @@ from urs_inspect.judging._ask import CircuitBreaker
 from urs_inspect.judging._entries import entries
 from urs_inspect.judging._failures import ScoreRecord
 from urs_inspect.judging._keys import MAX_READ, Read, read_keyed
-from urs_inspect.judging._replies import WANTED, CaseReview, read_case_review, read_similarity
+from urs_inspect.judging._replies import read_similarity
 from urs_inspect.judging._score_reply import explain, read_number, read_reply
 from urs_inspect.judging._twins import (
     Kind,
@@ -212,40 +212,6 @@ def test_a_similarity_is_from_0_to_1(text: str, value: float | None) -> None:
             assert found.mode == "out_of_range"
         else:
             assert found == value
-
-
-YES = [True, "yes", "True", "Y", "是", "有", 1, "1", "**yes**"]
-NO = [False, "no", "FALSE", "n", "否", "不是", "无", "没有", 0, "0", "No."]
-
-
-@pytest.mark.parametrize(("words", "answer"), [(YES, True), (NO, False)])
-def test_yes_and_no_in_every_spelling(words: list[object], answer: bool) -> None:
-    for word in words:
-        review = {
-            "understandable": word,
-            "self_contained": True,
-            "personal_data": word,
-            "harmful": False,
-            "intent": "API",
-            "plausible_intents": ["Leisure", "API"],
-        }
-        found = read_case_review(json.dumps(review), ["api", "leisure"])
-        flags = {
-            "understandable": answer,
-            "self_contained": True,
-            "personal_data": answer,
-            "harmful": False,
-        }
-        assert found == CaseReview(flags, "api", ("api", "leisure"))
-
-
-def test_a_case_passes_that_can_be_understood_and_harms_nobody() -> None:
-    assert WANTED == {
-        "understandable": True,
-        "self_contained": True,
-        "personal_data": False,
-        "harmful": False,
-    }
 
 
 @pytest.mark.parametrize("give_up", [1, 3, 20])

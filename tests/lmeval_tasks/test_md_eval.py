@@ -15,8 +15,8 @@ from tests.samer.checkpoints import write_tokenizer
 from tests.tasks.scripted import Script, judge_numbers, run
 from urs_inspect._util import InputError
 from urs_inspect.datasets import load_md_eval
-from urs_inspect.judging._prompts import LETTERS, Orders, Protocol, letter_prompt
-from urs_inspect.lmeval_tasks._md_eval_task import load_pairs
+from urs_inspect.judging._prompts import Orders, Protocol
+from urs_inspect.lmeval_tasks._md_eval_task import LETTERS, letter_prompt, load_pairs
 from urs_inspect.lmeval_tasks._measured_task import ratio, ratio_high, ratio_low
 from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.tasks import md_eval

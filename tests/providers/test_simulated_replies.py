@@ -1,6 +1,6 @@
 """What simulated models reply to prompts of every kind, whole: runs with them are compared."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import anyio
@@ -11,7 +11,6 @@ from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.datasets._addition import addition_chains, addition_prompt
 from urs_inspect.judging import JudgePrompt, PromptBuilder
 from urs_inspect.judging._prompts import (
-    case_review_prompt,
     dimension_prompt,
     joint_prompt,
     overall_prompt,
@@ -57,6 +56,12 @@ def judged(prompt: JudgePrompt, model: str = "judge", *, by_schema: bool = False
     return reply(f"urs_simulation/{model}", prompt.instructions, prompt.case, **schema)
 
 
+def check_replies(name: str, replies: Mapping[str, str]) -> None:
+    """Compare replies, each under its title, with `golden/<name>.md`."""
+    parts = [f"## {title}\n\n```text\n{text}\n```" for title, text in replies.items()]
+    check_golden(name, "\n\n".join(parts) + "\n")
+
+
 def prompts() -> Iterator[tuple[str, JudgePrompt]]:
     builder = PromptBuilder(load_rubric())
     one, other = levelled("quality-8.5", ASKED), levelled("quality-3", ASKED)
@@ -96,15 +101,13 @@ def prompts() -> Iterator[tuple[str, JudgePrompt]]:
                 "ask_for_advice", language, question=ASKED, reference=GOOD, answer=answer
             ),
         )
-    for question in (ASKED, "Hm?", "What is on the picture above, ann@example.org?"):
-        yield f"a review of {question}", case_review_prompt(load_rubric(), "en", question)
 
 
 def test_what_simulated_models_reply() -> None:
-    parts = []
+    parts = {}
 
     def add(title: str, text: str) -> None:
-        parts.append(f"## {title}\n\n```text\n{text}\n```")
+        parts[title] = text
 
     for title, prompt in prompts():
         add(title, judged(prompt))
@@ -118,8 +121,4 @@ def test_what_simulated_models_reply() -> None:
         add(f"a sum to {model}", reply(f"urs_simulation/{model}", SUM))
         add(f"an embedded question to {model}", reply(f"urs_simulation/{model}", EMBEDDED))
     add("a question again with a seed", levelled("quality-7", ASKED, seed=5))
-    for model in ("strong", "weak"):
-        for wanted in ("", ' "answer":'):
-            given = f"Write.{wanted}\n<given_instruction>{ASKED}</given_instruction>"
-            add(f"an instruction by {model}{wanted}", reply(f"urs_simulation/{model}", given))
-    check_golden("simulated_replies", "\n\n".join(parts) + "\n")
+    check_replies("simulated_replies", parts)

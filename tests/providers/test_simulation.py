@@ -1,6 +1,5 @@
 """Tests of `urs_inspect.providers._simulation`."""
 
-import json
 import re
 from pathlib import Path
 from statistics import median
@@ -13,13 +12,7 @@ from urs_inspect import urs
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.datasets._addition import addition_chains, addition_prompt
 from urs_inspect.judging._number_reply import read_result
-from urs_inspect.providers._simulation import (
-    _SENTENCE,
-    SLIPS,
-    simulate_answer,
-    simulate_instruction,
-    simulate_sum,
-)
+from urs_inspect.providers._simulation import _SENTENCE, SLIPS, simulate_answer, simulate_sum
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -51,41 +44,6 @@ def test_chains_go_wrong_as_often_as_said(language: str, model: str, slip: float
 )
 def test_another_question_is_left_to_others(question: str) -> None:
     assert simulate_sum(question, "strong") is None
-
-
-def prompted(text: str, scenario: str) -> str:
-    from urs_inspect.studies._evolution import evolution_prompt
-
-    prompt = evolution_prompt(scenario, text)
-    return f"{prompt.instructions}\n{prompt.case}"
-
-
-@pytest.mark.satellites
-def test_an_instruction_depends_on_the_model_and_what_was_given() -> None:
-    given = [
-        simulate_instruction(prompted(text, "reasoning"), model)
-        for text, model in (
-            ("Paint it.", "strong"),
-            ("Paint it.", "strong"),
-            ("Paint it.", "weak"),
-            ("Sell it.", "weak"),
-        )
-    ]
-    assert given[0] == given[1] and len(set(given)) == 3
-    assert simulate_instruction("Which of two responses is better?", "strong") is None
-
-
-@pytest.mark.satellites
-@pytest.mark.parametrize(
-    ("scenario", "keys"), [("reasoning", {"instruction", "answer"}), ("writing", {"instruction"})]
-)
-def test_an_answer_is_given_where_the_scenario_has_one(scenario: str, keys: set[str]) -> None:
-    assert (
-        json.loads(
-            simulate_instruction(prompted("Paint a fence.", scenario), "strong") or ""
-        ).keys()
-        == keys
-    )
 
 
 AS_IS = Vocabulary(lambda label: label, lambda label: label)

@@ -3,7 +3,6 @@
 import json
 import math
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,7 @@ from inspect_ai.model import ModelCost
 
 from tests.reports.answer_rows import answers, row
 from urs_inspect._util import InputError
-from urs_inspect.reports.numbers._costs import Prices, load_prices, with_costs
+from urs_inspect.reports.numbers._costs import load_prices, with_costs
 
 NAN = math.nan
 
@@ -21,9 +20,12 @@ def price(sent: float, received: float) -> ModelCost:
     return ModelCost(input=sent, output=received, input_cache_write=0, input_cache_read=0)
 
 
-PRICES = Prices(
-    {"p/a": price(2.0, 10.0), "p/x": price(1.0, 3.0), "p/y": price(1.0, 3.0), "p/z": price(5, 5)}
-)
+PRICES = {
+    "p/a": price(2.0, 10.0),
+    "p/x": price(1.0, 3.0),
+    "p/y": price(1.0, 3.0),
+    "p/z": price(5, 5),
+}
 TOKENS = {
     "input_tokens": 1e6,
     "output_tokens": 5e5,
@@ -59,29 +61,6 @@ def test_costs_that_a_log_lacks_are_those_of_its_tokens(
     assert pd.isna(found.table["cost"][0]) == ("cost" not in given)  # the answers stay as they were
 
 
-def test_a_price_of_the_file_comes_before_the_known_one() -> None:
-    own = price(7.0, 7.0)
-    assert Prices({"openai/gpt-4o": own}).of("openai/gpt-4o") == own
-    assert Prices({}).of("nobody/knows-this") is None
-    free = price(0.0, 0.0)
-    assert Prices({"openai/gpt-4o": free}).of("openai/gpt-4o") == free
-
-
-def test_a_model_that_cannot_be_looked_up_has_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = price(3.0, 4.0)
-
-    def looked_up(model: str) -> Any:
-        if model == "p/needs-a-key":
-            raise ValueError("no key")
-        return {"p/known": SimpleNamespace(cost=known), "p/free": SimpleNamespace(cost=None)}.get(
-            model
-        )
-
-    monkeypatch.setattr("urs_inspect.reports.numbers._costs.get_model_info", looked_up)
-    found = [Prices({}).of(f"p/{name}") for name in ("known", "free", "other", "needs-a-key")]
-    assert found == [known, None, None, None]
-
-
 @pytest.mark.parametrize(
     ("value", "is_price"),
     [(0, True), (0.5, True), ("1e-3", True), (-0.1, False), (math.inf, False), ("free", False)],
@@ -98,7 +77,7 @@ def test_each_price_is_a_number_of_at_least_0(
     file = tmp_path / "prices.yaml"
     file.write_text(f"p/a:\n{lines}", encoding="utf-8")
     if is_price:
-        assert load_prices(file).own == {"p/a": ModelCost(**{**given, part: float(value)})}
+        assert load_prices(file) == {"p/a": ModelCost(**{**given, part: float(value)})}
         return
     with pytest.raises(InputError, match=rf"prices\.yaml: p/a / {part}: "):
         load_prices(file)
@@ -110,4 +89,4 @@ def test_a_missing_price_is_named(tmp_path: Path) -> None:
     file.write_text("p/a:\n" + "".join(f"  {name}: 1\n" for name in others), encoding="utf-8")
     with pytest.raises(InputError, match=rf"prices\.yaml: p/a: {first} missing"):
         load_prices(file)
-    assert load_prices(None).own == {}
+    assert load_prices(None) == {}

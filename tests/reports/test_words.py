@@ -66,7 +66,6 @@ from urs_inspect.reports.words._corrected import (
     corrected_section,
     corrected_start,
     corrected_warnings,
-    unmatched_ratings,
 )
 from urs_inspect.reports.words._first_screen import (
     claims,
@@ -74,11 +73,7 @@ from urs_inspect.reports.words._first_screen import (
     leaderboard_screen,
     more_cautions,
 )
-from urs_inspect.reports.words._judge_checks import (
-    failed_sentence,
-    judge_failed,
-    judge_sentence,
-)
+from urs_inspect.reports.words._judge_checks import failed_sentence, judge_failed, judge_sentence
 from urs_inspect.reports.words._leaderboard import noise_section, report_leaderboard
 from urs_inspect.reports.words._lengths import (
     length_section,
@@ -734,16 +729,6 @@ def test_warnings_of_corrected_means_stand_between_those_of_the_judge_and_of_mis
     assert first.startswith("SELF-JUDGED")
     assert others == of_people
     assert last.startswith("!")
-
-
-@pytest.mark.parametrize("lost", [1, 2])
-def test_ratings_of_nothing_are_counted(lost: int) -> None:
-    found, _ = corrected()
-    rating = found.human.ratings[0]
-    given = {replace(rating, place=str(place)): "nothing" for place in range(lost)}
-    text = unmatched_ratings(replace(found, matched=replace(found.matched, lost=given)))
-    assert text.startswith(f"{lost} of 144 ratings in ratings.csv ")
-    assert (" is about" in text) is (lost == 1)
 
 
 # --- noise ---

@@ -13,11 +13,11 @@ from inspect_ai.solver import TaskState
 from tests.reports.golden_files import check_golden
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.judging._pair_reply import ANNOTATION
 from urs_inspect.judging._reply_counts import BY_JUDGE
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._annotate_pair import _compare, _one_model, _scenario
 from urs_inspect.samer._annotate_task import _explain, annotated_pair, annotation_report
+from urs_inspect.samer._pair_annotation import ANNOTATION
 from urs_inspect.solvers._model_calls import CallFacts
 
 TEXTS = {"prompt": "Why?", "response_a": "x", "response_b": "y", "source": "own"}

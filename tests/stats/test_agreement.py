@@ -2,7 +2,6 @@
 
 import math
 import tomllib
-from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from urs_inspect.stats import interval_alpha
 from urs_inspect.stats._agreement import (
     best_panel,
     clustered_interval_alpha,
-    cohen_kappa,
     effective_judges,
     nominal_alpha,
     panel_error,
@@ -245,39 +243,6 @@ def test_scores_may_be_small_or_large_but_differ_by_more_than_rounding(unit: flo
     assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
     rounded = np.array([[0.1 + 0.2, 0.3, 0.3], [0.3, 0.1 + 0.2, 0.3]])
     assert clustered_interval_alpha(unit * rounded, range(3), rounds=5).value == 1
-
-
-@pytest.mark.parametrize(
-    ("pairs", "expected"),
-    [
-        # p_o = 0.7, p_e = 0.5 * 0.6 + 0.5 * 0.4 = 0.5; 0.2 / 0.5.
-        (["yy"] * 20 + ["yn"] * 5 + ["ny"] * 10 + ["nn"] * 15, 0.4),
-        (["ab", "ab"], 0),
-        (["aa", "bb"], 1),
-        (["ab", "ba"], -1),
-        (["aa", "aa"], NONE),
-        ([], NONE),
-    ],
-)
-def test_kappa_by_hand(pairs: list[str], expected: float) -> None:
-    first, second = ([pair[side] for pair in pairs] for side in (0, 1))
-    assert cohen_kappa(first, second) == pytest.approx(expected, nan_ok=True)
-
-
-@checked
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), max_size=25))
-def test_kappa_is_as_defined_and_whoever_comes_first(pairs: list[tuple[str, str]]) -> None:
-    first, second = [one for one, _ in pairs], [other for _, other in pairs]
-    found, n = cohen_kappa(first, second), len(pairs)
-    assert cohen_kappa(second, first) == pytest.approx(found, nan_ok=True)
-    chance = (
-        sum(Fraction(first.count(name), n) * Fraction(second.count(name), n) for name in "abc")
-        if n
-        else 1
-    )
-    observed = Fraction(sum(one == other for one, other in pairs), max(n, 1))
-    expected = NONE if chance == 1 else float((observed - chance) / (1 - chance))
-    assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_a_share_worked_out_by_hand() -> None:

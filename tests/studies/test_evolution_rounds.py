@@ -9,10 +9,10 @@ import pytest
 from inspect_ai.log import EvalSample
 from inspect_ai.scorer import SampleScore, Score
 
-from urs_inspect.discrepancy._pools import PoolItem, child_id, load_seeds
 from urs_inspect.studies._evolution import EVOLUTION, EVOLVE_AGAIN
 from urs_inspect.studies._evolve_task import EvolutionSource
 from urs_inspect.studies._evolved import evolution_report
+from urs_inspect.studies._pool_growth import PoolItem, child_id, load_seeds
 
 
 def seed(name: str, text: str, reference: str = "So.") -> PoolItem:

@@ -18,9 +18,10 @@ from tests.tasks.scripted import Reply, Script, metric_values, output, run, samp
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, load_urs
-from urs_inspect.discrepancy._pools import PoolItem, load_pool_file
+from urs_inspect.discrepancy._pools import load_pool_file
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.studies._evolve_task import EvolutionSource, evolve
+from urs_inspect.studies._pool_growth import PoolItem
 
 SEEDS = {
     "tide": "Why does the sea rise and fall twice a day?",

@@ -22,8 +22,6 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.judging import JudgeFailure
-from urs_inspect.judging._prompts import REVIEW_AGAIN
-from urs_inspect.judging._replies import CaseReview
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats._agreement import wilson_interval
 from urs_inspect.survey._case_file import (
@@ -48,12 +46,8 @@ from urs_inspect.survey._case_review import (
 )
 from urs_inspect.survey._commands import _MAX_SHOWN
 from urs_inspect.survey._datasheet import datasheet
-from urs_inspect.survey._review_report import (
-    _reviewed,
-    judges_of,
-    read_case_reviews,
-    rows_of,
-)
+from urs_inspect.survey._review_prompt import REVIEW_AGAIN, CaseReview
+from urs_inspect.survey._review_report import _reviewed, judges_of, read_case_reviews, rows_of
 from urs_inspect.survey._review_task import urs_case_review
 from urs_inspect.survey._survey import ColumnMap, read_survey
 from urs_inspect.survey._vocabulary import LabelError, vocabulary_of

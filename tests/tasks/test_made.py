@@ -15,7 +15,7 @@ from tests.reports.golden_files import check_golden
 from tests.telling import Telling
 from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase
-from urs_inspect.datasets._conversations import of_messages
+from urs_inspect.datasets._conversations import read_messages
 from urs_inspect.logs._judged import Judging
 from urs_inspect.rubrics import Rubric
 from urs_inspect.solvers._role_models import chosen_evaluators
@@ -86,7 +86,7 @@ def test_columns_of_the_viewer(rubric: Rubric) -> None:
 
 
 def test_a_case_with_a_cluster_and_a_conversation_is_asked_as_messages(rubric: Rubric) -> None:
-    conversation = of_messages(
+    conversation = read_messages(
         [
             {"role": "system", "content": "Be short."},
             {"role": "user", "content": "Hi"},

@@ -10,10 +10,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.comparison._samples import SampleScores, refuse_beyond
-from urs_inspect.stats import Estimate
-from urs_inspect.stats._bootstrap import Floats, Integers, Scale, number_clusters
-from urs_inspect.stats._power import (
+from urs_inspect.comparison._gate_statistics import (
     MeanBounds,
     mean_bounds,
     pass_power,
@@ -21,6 +18,9 @@ from urs_inspect.stats._power import (
     questions_to_pass,
     verdicts,
 )
+from urs_inspect.comparison._samples import SampleScores, refuse_beyond
+from urs_inspect.stats import Estimate
+from urs_inspect.stats._bootstrap import Floats, Integers, Scale, number_clusters
 
 _REASONS = {
     False: (

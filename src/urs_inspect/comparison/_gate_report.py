@@ -21,13 +21,14 @@ from urs_inspect.comparison._gate import (
     power_of,
     refuse_different,
 )
+from urs_inspect.comparison._gate_statistics import score_slope
 from urs_inspect.comparison._report import with_notices
 from urs_inspect.comparison._samples import SampleScores
 from urs_inspect.reports import Report, ReportKind, Section, Table, number
 from urs_inspect.reports._texts import level_text, p_value, share
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import Flags, Scale
-from urs_inspect.stats._power import FEWEST, POWER, score_slope
+from urs_inspect.stats._power import FEWEST, POWER
 
 _SIGNED = number(3, sign=True)
 _PLAIN = number(3)

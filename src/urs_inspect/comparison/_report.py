@@ -52,7 +52,6 @@ from urs_inspect.reports.words._corrected import (
     corrected_section,
     corrected_start,
     corrected_warnings,
-    unmatched_ratings,
 )
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._power import POWER
@@ -192,6 +191,19 @@ def _screen(
         findings = [f"By the scores alone: {best_sentence(compared, ALL)}"]
         table = corrected_screen_table(corrected, compared, "mean of the scores")
     return FirstScreen(claim, warnings, basis, table, findings, kept=kept)
+
+
+def unmatched_ratings(corrected: CorrectedMeans) -> str:
+    """How many ratings of the file are about none of the answers."""
+    human = corrected.human
+    lost = len(corrected.matched.lost)
+    verb = "are"
+    if lost == 1:
+        verb = "is"
+    return (
+        f"{lost:,} of {counted(len(human.ratings), 'rating')} in {human.path} {verb} about none of"
+        " these answers."
+    )
 
 
 def missing_samples(compared: ComparedModels) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -197,7 +197,7 @@ def _folded_marks() -> frozenset[str]:
     return frozenset(marks)
 
 
-# --- messages as clients of models write them ---
+# --- content that is no text ---
 
 KINDS: Mapping[str, Kind] = {
     "image": "image",
@@ -215,52 +215,9 @@ KINDS: Mapping[str, Kind] = {
     "tool_result": "tool_result",
 }
 """Types of content, as clients of models write them, that are no text."""
-_ROLES: Mapping[str, Role] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "human": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-    "function": "tool",
-}
-
-
-def of_messages(messages: Sequence[Mapping[str, Any]]) -> Conversation:
-    """A conversation from messages `{role, content}` as they are sent to a server of models.
-
-    Content is a text, or a list of parts such as `{type: text, text}` and `{type: image_url, ...}`.
-    A call of a tool, and what a tool returned, is not shown. `ValueError` for a message that cannot
-    be read.
-    """
-    return Conversation(tuple(_turn(message) for message in messages))
-
-
-def _turn(message: Mapping[str, Any]) -> Turn:
-    role = _ROLES.get(str(message["role"]))
-    if role is None:
-        raise ValueError(f"unknown role {message['role']!r}")
-    content = message["content"]
-    if role == "tool":
-        return Turn(role, (NotShown("tool_result"),))
-    given = content if isinstance(content, list) else [content]
-    parts = [_part(part) for part in given if part is not None]
-    calls = message.get("tool_calls") or []
-    return Turn(role, (*parts, *[NotShown("tool_call")] * len(calls)))
-
-
-def _part(part: object) -> str | NotShown:
-    if isinstance(part, str):
-        return part
-    if not isinstance(part, Mapping):
-        raise ValueError(f"content {part!r} is no text")
-    if isinstance(part.get("text"), str):
-        return str(part["text"])
-    return NotShown(KINDS.get(str(part.get("type")), "other"))
 
 
 # --- messages in a user's file ---
-
 
 MESSAGES = "messages"
 """Column of a user's file that may stand in place of the question."""

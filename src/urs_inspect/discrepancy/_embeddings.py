@@ -1,4 +1,4 @@
-"""Similarities other than BERT: hashed n-grams, embeddings, a model that is asked."""
+"""Similarities of this room: hashed n-grams, embeddings, a model that is asked."""
 
 import os
 import unicodedata

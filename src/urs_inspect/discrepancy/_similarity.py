@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from anyio import to_thread
 
+from urs_inspect._satellites import at, offered
 from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy._vectors import Floats, Mask, Pair, Vectors
 
@@ -78,18 +79,19 @@ class SimilaritySpec:
 
 
 _MAKERS: dict[str, str | Maker] = {
-    "lexical": "embeddings:make_lexical",
-    "openai": "embeddings:make_openai",
-    "model2vec": "embeddings:make_model2vec",
-    "sentence_transformers": "embeddings:make_sentence_transformers",
-    "minilm": "bert:make_minilm",
-    "bert": "bert:bert_encoder",
-    "bert_score": "bert:make_bert_score",
-    "llm": "embeddings:make_llm",
+    "lexical": "discrepancy._embeddings:make_lexical",
+    "openai": "discrepancy._embeddings:make_openai",
+    "model2vec": "discrepancy._embeddings:make_model2vec",
+    "sentence_transformers": "discrepancy._embeddings:make_sentence_transformers",
+    "llm": "discrepancy._embeddings:make_llm",
 }
-"""Name -> module and function of this room, so that nothing is imported before it is asked for; or
-a function.
+"""Name -> address (`_satellites.at`), so that nothing is imported before it is asked for; or a
+function. Satellites offer others.
 """
+
+
+def _makers() -> dict[str, str | Maker]:
+    return {**_MAKERS, **offered("similarities")}
 
 
 def similarity_names() -> tuple[str, ...]:
@@ -98,7 +100,7 @@ def similarity_names() -> tuple[str, ...]:
     Returns:
         The names as users write them, those of `register_similarity` included.
     """
-    return tuple(_MAKERS)
+    return tuple(_makers())
 
 
 def register_similarity(name: str, maker: Maker) -> None:
@@ -123,7 +125,7 @@ def register_similarity(name: str, maker: Maker) -> None:
         >>> load_similarity("equal_texts").compare(["a", "b"], ["a", "c"]).tolist()
         [1.0, 0.0]
     """
-    if name in _MAKERS or "/" in name or not name:
+    if name in _makers() or "/" in name or not name:
         raise InputError(
             f"similarity '{name}' cannot be added: the name is empty, taken or has a slash"
         )
@@ -149,9 +151,10 @@ def parse_similarity(spec: str) -> SimilaritySpec:
         ('openai', 'text-embedding-3-small')
     """
     name, _, argument = spec.partition("/")
-    if name not in _MAKERS:
+    makers = _makers()
+    if name not in makers:
         raise InputError(
-            f"unknown similarity '{spec}'; allowed: {choices(_MAKERS)}, some as name/model"
+            f"unknown similarity '{spec}'; allowed: {choices(makers)}, some as name/model"
         )
     return SimilaritySpec(name, argument)
 
@@ -176,10 +179,9 @@ def load_similarity(spec: str = DEFAULT_SIMILARITY, **options: Any) -> Similarit
         (2, 2048)
     """
     parsed = parse_similarity(spec)
-    maker = _MAKERS[parsed.name]
+    maker = _makers()[parsed.name]
     if isinstance(maker, str):
-        module, _, function = maker.partition(":")
-        maker = getattr(import_module(f"urs_inspect.discrepancy._{module}"), function)
+        maker = at(maker)
     try:
         made = maker(parsed.argument, **options)
     except TypeError as error:

@@ -1,7 +1,7 @@
 """Tokens and cost of runs that were made, to hold against an estimate."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -11,16 +11,9 @@ from inspect_ai.log import EvalLog, EvalSampleSummary
 from inspect_ai.model import ModelUsage
 
 from urs_inspect.estimating._estimate import GRADER, UNDER_TEST, RunEstimate
+from urs_inspect.estimating._lengths import usage_by_judge
 from urs_inspect.logs._files import nothing_left, read_summaries, short_name, sorted_headers
-from urs_inspect.logs._scores import (
-    Usage,
-    own_usage,
-    role_models,
-    summed,
-    usage_by_judge,
-    usage_of,
-    usage_of_judges,
-)
+from urs_inspect.logs._scores import Usage, Used, own_usage, role_models, usage_of, usage_of_judges
 
 BOTH = "model and grader"
 """Role of a model that judged itself: its usage is one number."""
@@ -159,3 +152,12 @@ def _roles(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> list[Actual]:
 def _actual(role: str, model: str, used: Usage, samples: int) -> Actual:
     cost = None if math.isnan(used.cost) else used.cost
     return Actual(role, model, int(used.sent), int(used.received), samples, cost)
+
+
+def summed(parts: Iterable[Used]) -> dict[str, ModelUsage]:
+    """Usage by model or role of several samples together."""
+    total: dict[str, ModelUsage] = defaultdict(ModelUsage)
+    for part in parts:
+        for name, used in part.items():
+            total[name] += used
+    return dict(total)

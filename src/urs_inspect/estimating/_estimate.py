@@ -21,8 +21,10 @@ from inspect_ai.model import (
     GenerateConfig,
     Model,
     ModelAPI,
+    ModelCost,
     ModelOutput,
     get_model,
+    get_model_info,
     modelapi,
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
@@ -34,7 +36,7 @@ from urs_inspect.judging._ask import TINY_REQUEST
 from urs_inspect.providers._simulated_judgement import LABEL
 from urs_inspect.providers._simulation import SimulationAPI, simulate_sum
 from urs_inspect.reports.numbers._answers import read_answers
-from urs_inspect.reports.numbers._costs import MILLION, Prices
+from urs_inspect.reports.numbers._costs import MILLION
 from urs_inspect.reports.numbers._scores import score_table
 from urs_inspect.solvers._role_models import chosen_evaluators
 from urs_inspect.stats._bootstrap import LEVEL, Floats, fewest_clusters
@@ -266,7 +268,8 @@ class Basis:
 
     counter: TokenCounter
     lengths: Lengths
-    prices: Prices
+    prices: Mapping[str, ModelCost]
+    """Model -> price, from a file. They come before those that the harness knows."""
 
 
 def estimate_run(
@@ -553,12 +556,27 @@ def _length(answer: _Written, model: str, lengths: Lengths) -> Amount:
     return lengths.answer(author, answer.language, answer.reference)
 
 
-def _cost(prices: Prices, model: str, sent: Amount, received: Amount) -> Amount | None:
+def _cost(
+    prices: Mapping[str, ModelCost], model: str, sent: Amount, received: Amount
+) -> Amount | None:
     """US dollars of a model's tokens; None if its price is not known."""
-    price = prices.of(model)
+    price = price_of(model, prices)
     if price is None:
         return None
     return total([sent * price.input, received * price.output]) * (1 / MILLION)
+
+
+def price_of(model: str, own: Mapping[str, ModelCost]) -> ModelCost | None:
+    """US dollars for a million tokens, from a file or else from the harness; None if not known."""
+    if model in own:
+        return own[model]
+    try:
+        info = get_model_info(model)
+    except Exception:  # a model in no table is looked up through its provider, which may need a key
+        return None
+    if info is None:
+        return None
+    return info.cost
 
 
 def _kind(call: _Call) -> ReplyKind:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 from inspect_ai.log import read_eval_log_sample_summaries
+from inspect_ai.model import ModelUsage
 
 from urs_inspect._util import InputError
-from urs_inspect.logs._scores import Usage, usage_by_judge
+from urs_inspect.logs._scores import NOTHING, Usage, Used, usage_of
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.stats._bootstrap import student_interval
 
@@ -248,3 +249,27 @@ def _pooled(by_name: Mapping[str, Mapping[str, Amount]]) -> dict[str, Amount]:
         high = max(part.high for part in parts)
         pooled[language] = Amount(low, mean, high)
     return pooled
+
+
+def usage_by_judge(
+    model: str, judges: Sequence[str], models: Used, own: Usage, together: Usage
+) -> dict[str, Usage] | None:
+    """Usage of each judge.
+
+    None where parts are not known, or do not add up to that of all together. `own` is the usage of
+    the model under test, which is not that of a judge.
+    """
+    if len(set(judges)) < len(judges):
+        return None
+    parts = {}
+    for judge in judges:
+        used = models.get(judge, ModelUsage())
+        parts[judge] = usage_of(used)
+    if model in parts and model in models:
+        parts[model] -= own
+    all_parts = sum(parts.values(), NOTHING)
+    same_sent = math.isclose(all_parts.sent, together.sent, abs_tol=0.5)
+    same_received = math.isclose(all_parts.received, together.received, abs_tol=0.5)
+    if same_sent and same_received:
+        return parts
+    return None

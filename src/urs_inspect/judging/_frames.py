@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from jinja2 import StrictUndefined, Template, TemplateError
@@ -152,6 +153,20 @@ def build_frame(
         keyed=keyed,
         schema=schema,
     )
+
+
+def template_frame(
+    file: Path,
+    version: str,
+    materials: Sequence[str],
+    context: Mapping[str, object] | None = None,
+    example: Mapping[str, object] | None = None,
+    values: Mapping[str, Schema] | None = None,
+) -> Frame:
+    """The frame of a template in a file, which must use all its materials."""
+    source = file.read_text(encoding="utf-8")
+    place = f"prompt '{file.name}'"
+    return build_frame(source, place, version, context or {}, materials, materials, example, values)
 
 
 def _check_blocks(template: Template, place: str) -> None:

@@ -7,15 +7,12 @@ from typing import Any, Literal, cast
 
 from urs_inspect.judging._ask import UNKNOWN, Temperature
 from urs_inspect.judging._failures import FailureMode, JudgeFailure
-from urs_inspect.judging._frames import JudgePrompt
 from urs_inspect.judging._keys import Read, read_keyed
 from urs_inspect.judging._reply_counts import BY_JUDGE, REPLY_COUNTS, counts_of
 from urs_inspect.judging._verdicts import OVERALL, Shown, Verdicts, read_verdict, read_verdicts
 
 REPLIES = "pair_replies"
 """Key of a sample's store: the replies about a pair."""
-ANNOTATION = "pair_annotation"
-"""Key of a sample's store: the annotation of a pair."""
 PENDING = "pending"
 """Stop reason of a call without a reply so far."""
 MISSING_VERDICT = "missing_verdict"
@@ -224,47 +221,3 @@ def unswap(verdict: Shown, first: str) -> str:
     if first == "a":
         return "b"
     return "a"
-
-
-@dataclass(frozen=True)
-class PairAnnotation:
-    """A judge's preferences, overall and by dimension.
-
-    A dimension without a preference is left out.
-    """
-
-    winner: str | None
-    dimensions: dict[str, str]
-    failures: tuple[str, ...]  # one mode per reply that failed, wholly or in part
-    unkeyed: int = 0  # number of replies whose verdicts come from a record without a key
-
-
-def read_annotation(
-    replies: Mapping[First, str | JudgeFailure],
-    dimensions: Sequence[str],
-    prompts: Mapping[First, JudgePrompt] | None = None,
-) -> PairAnnotation:
-    """Combine the replies of both orders, each under the response shown first.
-
-    A preference that changes is a tie.
-
-    Never raises and never guesses: a verdict that one of the replies lacks is no preference.
-    `prompts` are those that were replied to; without them no reply needs a key.
-    """
-    asked = (*dimensions, OVERALL)
-    readings: list[PairReading] = []
-    for first, reply in replies.items():
-        prompt = (prompts or {}).get(first)
-        if isinstance(reply, JudgeFailure):
-            kept = PairReply(first, asked, error=reply.detail, failure=reply.mode)
-        elif prompt is None:
-            kept = PairReply(first, asked, reply)
-        else:
-            kept = PairReply(first, asked, reply, key=prompt.key, needs_key=prompt.needs_key)
-        readings.append(read_pair_reply(kept))
-    final = compare_with_labels(dict.fromkeys(asked, ""), readings).verdicts
-    winner = final.pop(OVERALL)
-    failures = tuple(reading.mode for reading in readings if reading.mode)
-    unkeyed = sum(reading.unkeyed for reading in readings)
-    preferred = {name: side for name, side in final.items() if side}
-    return PairAnnotation(winner, preferred, failures, unkeyed)

@@ -1,6 +1,6 @@
 """Prompts of judges.
 
-For answers by intent, pairs, choices, letters, ratings, scenarios, similarities and case reviews.
+For answers by intent, pairs, choices, ratings and similarities.
 """
 
 import hashlib
@@ -14,21 +14,17 @@ import yaml
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging._entries import Entry, Taken, taken_by_name
-from urs_inspect.judging._frames import Frame, JudgePrompt, Schema, build_frame
+from urs_inspect.judging._frames import Frame, JudgePrompt, Schema, build_frame, template_frame
 from urs_inspect.judging._objects import Span
 from urs_inspect.judging._pair_reply import First
-from urs_inspect.judging._replies import (
-    RATING_NAMES,
-    REVIEW_NAMES,
-    SCENARIO_NAMES,
-    SIMILARITY_NAMES,
-)
+from urs_inspect.judging._replies import RATING_NAMES, SIMILARITY_NAMES
 from urs_inspect.judging._score_reply import SCORED_NAMES, read_number, score_objects
-from urs_inspect.judging._verdicts import OVERALL, Shown, read_word, verdict_names
+from urs_inspect.judging._verdicts import OVERALL, read_word, verdict_names
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, normalise_key
 from urs_inspect.rubrics._taxonomy import load_taxonomy
 
 _HERE = Path(__file__).parent
+_TEMPLATES = _HERE / "templates"
 
 PLACEHOLDER = "<1-10>"
 """What stands in the place of each score in the example of the record.
@@ -38,7 +34,6 @@ In no example a judge that only copies it gives a result.
 RATING_PLACEHOLDER = "<whole number from {lowest} to {highest}>"
 WINNER = "1, 2 or tie"
 WINNER_WITHOUT_TIE = "1 or 2"
-YES_OR_NO = "yes or no"
 _VALUES: Mapping[str, Schema] = {
     PLACEHOLDER: {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST},
     WINNER: {"type": "string", "enum": ["1", "2", "tie"]},
@@ -165,20 +160,6 @@ def _intent_frame(rubric: Rubric, intent_id: str, language: str) -> Frame:
     )
 
 
-def template_frame(
-    template: str,
-    version: str,
-    materials: Sequence[str],
-    context: Mapping[str, object] | None = None,
-    example: Mapping[str, object] | None = None,
-    values: Mapping[str, Schema] | None = None,
-) -> Frame:
-    """The frame of one of this room's templates, which must use all its materials."""
-    source = (_HERE / "templates" / template).read_text(encoding="utf-8")
-    place = f"prompt '{template}'"
-    return build_frame(source, place, version, context or {}, materials, materials, example, values)
-
-
 @lru_cache(maxsize=1024)
 def _verdicts_taken(asked: tuple[str, ...]) -> Taken:
     """What the reader of verdicts takes where these were asked for."""
@@ -195,11 +176,9 @@ def _ratings_taken(lowest: int, highest: int) -> Taken:
 
 
 _SIMILARITIES_TAKEN = taken_by_name(SIMILARITY_NAMES, bool)
-_SCENARIOS_TAKEN = taken_by_name(SCENARIO_NAMES, bool)
-_REVIEWS_TAKEN = taken_by_name(REVIEW_NAMES, bool)
 
 _PAIRS_VERSION = "pairs 3"
-_PAIR = ("prompt", "response_1", "response_2")
+PAIR_MATERIALS = ("prompt", "response_1", "response_2")
 
 
 def joint_prompt(
@@ -214,7 +193,7 @@ def joint_prompt(
     Source: SaMer paper, Table A3.
     """
     frame = _dimensions_frame("joint", scenario, tuple(dimensions))
-    return _pair_prompt(frame, (*dimensions, OVERALL), prompt, first, second)
+    return pair_prompt(frame, (*dimensions, OVERALL), prompt, first, second)
 
 
 def dimension_prompt(
@@ -226,17 +205,18 @@ def dimension_prompt(
 ) -> JudgePrompt:
     """Ask for a verdict on one dimension only."""
     frame = _dimensions_frame("per_dimension", scenario, (dimension,))
-    return _pair_prompt(frame, (dimension,), prompt, first, second)
+    return pair_prompt(frame, (dimension,), prompt, first, second)
 
 
 def overall_prompt(prompt: str, first: str, second: str, *, ties: bool) -> JudgePrompt:
     """Ask which response is better as a whole; `ties` says whether a tie is allowed."""
-    return _pair_prompt(_overall_frame(ties), (OVERALL,), prompt, first, second)
+    return pair_prompt(_overall_frame(ties), (OVERALL,), prompt, first, second)
 
 
-def _pair_prompt(
+def pair_prompt(
     frame: Frame, asked: tuple[str, ...], prompt: str, first: str, second: str
 ) -> JudgePrompt:
+    """Fill a frame with a pair, in the order given; `asked` is what verdicts are asked for."""
     materials = {"prompt": prompt, "response_1": first, "response_2": second}
     return frame.prompt(materials, _verdicts_taken(asked))
 
@@ -258,7 +238,9 @@ def _dimensions_frame(kind: str, scenario_id: str, dimensions: tuple[str, ...]) 
         "dimensions": defined,
     }
     version = f"{_PAIRS_VERSION}, {taxonomy.name} {taxonomy.version}"
-    return template_frame(f"{kind}.jinja", version, _PAIR, context, example, _VALUES)
+    return template_frame(
+        _TEMPLATES / f"{kind}.jinja", version, PAIR_MATERIALS, context, example, _VALUES
+    )
 
 
 @lru_cache(maxsize=2)
@@ -267,7 +249,14 @@ def _overall_frame(ties: bool) -> Frame:
         "comparison": "evidence and comparison",
         "winner": WINNER if ties else WINNER_WITHOUT_TIE,
     }
-    return template_frame("overall.jinja", _PAIRS_VERSION, _PAIR, {"ties": ties}, example, _VALUES)
+    return template_frame(
+        _TEMPLATES / "overall.jinja",
+        _PAIRS_VERSION,
+        PAIR_MATERIALS,
+        {"ties": ties},
+        example,
+        _VALUES,
+    )
 
 
 def rating_prompt(
@@ -291,7 +280,9 @@ def _rating_frame(lowest: int, highest: int, has_reference: bool) -> Frame:
     values = {placeholder: {"type": "integer", "minimum": lowest, "maximum": highest}}
     context = {"lowest": lowest, "highest": highest, **_without_reference(has_reference)}
     materials = ("prompt", "reference", "response") if has_reference else ("prompt", "response")
-    return template_frame("rating.jinja", _PAIRS_VERSION, materials, context, example, values)
+    return template_frame(
+        _TEMPLATES / "rating.jinja", _PAIRS_VERSION, materials, context, example, values
+    )
 
 
 def _without_reference(has_reference: bool) -> dict[str, object]:
@@ -357,9 +348,11 @@ def _choice_frame(scenario: str, language: str, has_reference: bool) -> Frame:
     example = {"comparison": _COMPARISON[language], "winner": WINNER}
     context = {"scenario": texts["scenarios"][scenario][language], "has_reference": has_reference}
     context |= _without_reference(has_reference)
-    materials = (*_PAIR, "reference") if has_reference else _PAIR
+    materials = (*PAIR_MATERIALS, "reference") if has_reference else PAIR_MATERIALS
     version = f"{texts['version']}, {scenario}"
-    return template_frame(f"choice.{language}.jinja", version, materials, context, example, _VALUES)
+    return template_frame(
+        _TEMPLATES / f"choice.{language}.jinja", version, materials, context, example, _VALUES
+    )
 
 
 @lru_cache(maxsize=1)
@@ -367,51 +360,6 @@ def _comparison_texts() -> Mapping[str, Any]:
     source = (_HERE / "comparison_scenarios.yaml").read_text(encoding="utf-8")
     texts: Mapping[str, Any] = yaml.safe_load(source)
     return texts
-
-
-LETTERS: Mapping[str, Shown] = {"A": "1", "B": "2", "C": "tie"}
-"""Letter -> the better response as shown.
-
-Letters are one token each, so that none is at a disadvantage.
-"""
-_MEANINGS = {
-    "A": "response 1 is better",
-    "B": "response 2 is better",
-    "C": "they are about equally good",
-}
-
-
-def letter_prompt(prompt: str, first: str, second: str) -> JudgePrompt:
-    """Ask which response is better as a whole, by a letter."""
-    return _pair_prompt(_letter_frame(), (OVERALL,), prompt, first, second)
-
-
-@lru_cache(maxsize=1)
-def _letter_frame() -> Frame:
-    context = {"letters": list(_MEANINGS.items())}
-    return template_frame("letter.jinja", "pair letter 1", _PAIR, context)
-
-
-OTHER = "default"
-"""Scenario of requests that fit no other."""
-
-
-def scenario_prompt(prompt: str) -> JudgePrompt:
-    """Ask for the scenario of a prompt, one of the taxonomy's."""
-    return _scenario_frame().prompt({"prompt": prompt}, _SCENARIOS_TAKEN)
-
-
-@lru_cache(maxsize=1)
-def _scenario_frame() -> Frame:
-    taxonomy = load_taxonomy()
-    scenarios = []
-    for name, scenario in taxonomy.scenarios.items():
-        described = {"id": name, "name": scenario.name, "description": scenario.description}
-        scenarios.append(described)
-    context = {"scenarios": scenarios, "other": OTHER}
-    example = {"reasons": "what the person wants, and why this kind", "scenario": "the_kind"}
-    version = f"scenario 2, {taxonomy.name} {taxonomy.version}"
-    return template_frame("scenario.jinja", version, ("prompt",), context, example)
 
 
 def similarity_prompt(first: str, second: str) -> JudgePrompt:
@@ -422,52 +370,9 @@ def similarity_prompt(first: str, second: str) -> JudgePrompt:
 @lru_cache(maxsize=1)
 def _similarity_frame() -> Frame:
     example = {"explanation": "what you found under the five points, and the band", "score": 0.47}
-    return template_frame("similarity.jinja", "similarity 2", ("text_1", "text_2"), example=example)
-
-
-REVIEW_LANGUAGES = ("en", "zh")
-"""Languages that the instructions of a case review are written in."""
-
-REVIEW_AGAIN = {
-    "en": (
-        "Your reply could not be used: {reason} Review the same question again and end with the"
-        " JSON object."
-    ),
-    "zh": "你的回复无法使用：{reason} 请重新审核同一个问题，并以 JSON 对象结尾。",
-}
-"""What is sent where a review could not be read."""
-
-
-def case_review_prompt(rubric: Rubric, language: str, question: str) -> JudgePrompt:
-    """Ask for a review of a question by the rubric's intents.
-
-    The one that the user named is not shown.
-    """
-    if language not in REVIEW_LANGUAGES or language not in rubric.languages:
-        raise InputError(
-            f"judge_language: unknown value '{language}'; allowed: {choices(REVIEW_LANGUAGES)}"
-        )
-    intents = []
-    for name, intent in rubric.intents.items():
-        intents.append((name, intent.text[language].definition))
-    frame = _case_review_frame(f"{rubric.name} {rubric.version}", language, tuple(intents))
-    prompt = frame.prompt({"question": question}, _REVIEWS_TAKEN)
-    return replace(prompt, language=language)
-
-
-@lru_cache(maxsize=8)
-def _case_review_frame(rubric: str, language: str, intents: tuple[tuple[str, str], ...]) -> Frame:
-    example = {
-        "understandable": YES_OR_NO,
-        "self_contained": YES_OR_NO,
-        "personal_data": YES_OR_NO,
-        "harmful": YES_OR_NO,
-        "intent": "the_intent",
-        "plausible_intents": ["the_intent", "another_one"],
-    }
-    context = {"intents": [{"id": name, "definition": definition} for name, definition in intents]}
-    version = f"case review 2, {rubric}"
-    return template_frame(f"case_review.{language}.jinja", version, ("question",), context, example)
+    return template_frame(
+        _TEMPLATES / "similarity.jinja", "similarity 2", ("text_1", "text_2"), example=example
+    )
 
 
 Orders = Literal["ab", "seeded", "both"]

@@ -1,28 +1,24 @@
-"""Replies of judges other than scores and verdicts.
-
-A rating, a similarity, a scenario, a review of a case.
+"""Replies of judges other than scores and verdicts: a rating, a similarity.
 
 All readers share one rule: the last object with a wanted key counts, or the outermost object with
 such a key that contains it. They never raise and never guess; anything else is a `JudgeFailure`.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from urs_inspect._util import word_set
 from urs_inspect.judging._failures import JudgeFailure
 from urs_inspect.judging._objects import Span, read_pairs, spans, unwrap
 from urs_inspect.judging._score_reply import read_number, shown, without_record
 from urs_inspect.rubrics import normalise_key
 
 ResultT = TypeVar("ResultT")
-_Spellings = Mapping[str, str]
+Spellings = Mapping[str, str]
 
 
-def _spellings(**names: str) -> _Spellings:
+def spellings(**names: str) -> Spellings:
     spellings = {}
     for name, words in names.items():
         for word in words.split():
@@ -30,50 +26,20 @@ def _spellings(**names: str) -> _Spellings:
     return spellings
 
 
-_RATING = _spellings(
+_RATING = spellings(
     score=(
         "score rating final_score final_rating overall_score overall_rating"
         " 分数 得分 评分 打分 综合得分"
     )
 )
-_SIMILARITY = _spellings(
+_SIMILARITY = spellings(
     score="score similarity similarity_score final_score overall_score overall_similarity"
-)
-_SCENARIO = _spellings(scenario="scenario scenario_id category kind")
-_REVIEW = _spellings(
-    understandable="understandable is_understandable 可理解",
-    self_contained="self_contained is_self_contained 信息完整",
-    personal_data="personal_data has_personal_data 个人信息",
-    harmful="harmful is_harmful 有害",
-    intent="intent user_intent 意图",
-    plausible_intents="plausible_intents plausible_intent 可能的意图",
 )
 RATING_NAMES = frozenset(_RATING)
 SIMILARITY_NAMES = frozenset(_SIMILARITY)
-SCENARIO_NAMES = frozenset(_SCENARIO)
-REVIEW_NAMES = frozenset(_REVIEW)
 """Names of entries that each reader takes, as `normalise_key` gives them."""
-WANTED = {"understandable": True, "self_contained": True, "personal_data": False, "harmful": False}
-"""Questions that a case review answers with yes or no -> what the answer must be for a case to
-pass.
-"""
-FLAGS = tuple(WANTED)
-_YES = word_set("yes true y 是 有 1")
-_NO = word_set("no false n 否 不是 无 没有 0")
 _FROM_0_TO_1 = re.compile(r"\+?(\d{1,3}(?:\.\d{1,20})?|\.\d{1,20})")
 _NUMBER_LIKE = re.compile(r"[+-]?\d{0,20}\.?\d{1,20}\s*(?:%|/\s*\d{1,6})?")
-
-
-@dataclass(frozen=True)
-class CaseReview:
-    """A review of a case.
-
-    Flag -> answer, the most probable intent, and every plausible intent, that one included.
-    """
-
-    flags: dict[str, bool]
-    intent: str
-    plausible: tuple[str, ...]
 
 
 def read_rating(text: str, lowest: int, highest: int) -> int | JudgeFailure:
@@ -95,7 +61,7 @@ def read_rating(text: str, lowest: int, highest: int) -> int | JudgeFailure:
     """
     # Reasons may be objects themselves; what is deeper hides a score from its object.
     parse = partial(read_number, "score", lowest=lowest, highest=highest)
-    return _read_one(text, _RATING, "score", parse, height=4)
+    return read_one(text, _RATING, "score", parse, height=4)
 
 
 def read_similarity(text: str) -> float | JudgeFailure:
@@ -103,19 +69,12 @@ def read_similarity(text: str) -> float | JudgeFailure:
 
     Percentages and fractions are out of range.
     """
-    return _read_one(text, _SIMILARITY, "score", _number_from_0_to_1, height=3)
+    return read_one(text, _SIMILARITY, "score", _number_from_0_to_1, height=3)
 
 
-def read_scenario(text: str, allowed: Collection[str]) -> str | JudgeFailure:
-    """Read one of the allowed scenario ids; case, blanks and underscores do not matter."""
-    ids = {normalise_key(name): name for name in allowed}
-    find = partial(_known, ids=ids, what="scenario")
-    return _read_one(text, _SCENARIO, "scenario", find, keep=lambda value: value)
-
-
-def _read_one(
+def read_one(
     text: str,
-    keys: _Spellings,
+    keys: Spellings,
     what: str,
     parse: Callable[[Any], ResultT | JudgeFailure | None],
     height: int = 4,
@@ -127,7 +86,7 @@ def _read_one(
     """
     chosen: Span | None = None
     written: list[Any] = []
-    for span, values in _objects(text, keys, height, keep):
+    for span, values in objects_with(text, keys, height, keep):
         if chosen is None or span.end >= chosen.end:
             chosen = span
             written = []
@@ -135,13 +94,13 @@ def _read_one(
                 written.extend(given)
     if not written:
         return without_record(text, f"a {what}")
-    result = _agreed(f"{what}s", written, parse)
+    result = agreed(f"{what}s", written, parse)
     if result is None:
         return JudgeFailure("missing_final", f"The {what} is empty.")
     return result
 
 
-def _agreed(
+def agreed(
     what: str,
     written: list[Any],
     parse: Callable[[Any], ResultT | JudgeFailure],
@@ -159,8 +118,8 @@ def _agreed(
     return parsed[0]
 
 
-def _objects(
-    text: str, keys: _Spellings, height: int, keep: Callable[[Any], Any]
+def objects_with(
+    text: str, keys: Spellings, height: int, keep: Callable[[Any], Any]
 ) -> Iterator[tuple[Span, dict[str, list[Any]]]]:
     """Objects that have a wanted key, each with all values given for each key.
 
@@ -190,59 +149,8 @@ def _number_from_0_to_1(value: object) -> float | JudgeFailure | None:
     return float(match[1])
 
 
-def _known(value: object, ids: Mapping[str, str], what: str) -> str | JudgeFailure:
+def known(value: object, ids: Mapping[str, str], what: str) -> str | JudgeFailure:
     name = None
     if isinstance(value, str):
         name = ids.get(normalise_key(value))
     return name or JudgeFailure("out_of_range", f"There is no {what} {shown(value)}.")
-
-
-def read_case_review(text: str, intents: Collection[str]) -> CaseReview | JudgeFailure:
-    """Read the review of the last object that names most of what was asked for.
-
-    A flag that is missing or neither yes nor no is a failure, and so is an intent that does not
-    exist.
-    """
-    reviews = _objects(
-        text, _REVIEW, 4, lambda value: value if isinstance(value, list) else unwrap(value)
-    )
-    given = max((values for _, values in reviews), key=len, default={})
-    if not given:
-        return without_record(text, "the review")
-    for key in (*FLAGS, "intent", "plausible_intents"):
-        if not _flat(given.get(key, [])):
-            return JudgeFailure("unparseable", f"The record has no '{key}'.")
-    flags: dict[str, bool] = {}
-    for flag in FLAGS:
-        answer = _agreed(f"answers to '{flag}'", given[flag], partial(_yes_or_no, flag))
-        if isinstance(answer, JudgeFailure):
-            return answer
-        flags[flag] = answer
-    ids = {normalise_key(name): name for name in intents}
-    find = partial(_known, ids=ids, what="intent")
-    intent = _agreed("intents", _flat(given["intent"]), find)
-    if isinstance(intent, JudgeFailure):
-        return intent
-    plausible = [intent]
-    for value in _flat(given["plausible_intents"]):
-        name = find(value)
-        if isinstance(name, JudgeFailure):
-            return name
-        plausible.append(name)
-    return CaseReview(flags, intent, tuple(dict.fromkeys(plausible)))
-
-
-def _flat(values: Iterable[Any]) -> list[Any]:
-    flat = []
-    for value in values:
-        flat += value if isinstance(value, list) else [value]
-    return flat
-
-
-def _yes_or_no(flag: str, value: object) -> bool | JudgeFailure:
-    word = ""
-    if isinstance(value, (str, int)):
-        word = str(value).strip().strip("*.。").casefold()
-    if word in _YES | _NO:
-        return word in _YES
-    return JudgeFailure("unparseable", f"'{flag}' is {shown(value)}, neither yes nor no.")

@@ -4,7 +4,8 @@ Verdicts that the model under test writes, or probabilities of three letters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from datasets import Dataset
 from urs_inspect._arguments import split_names
 from urs_inspect._util import InputError
 from urs_inspect.datasets import load_md_eval
-from urs_inspect.judging import JudgePrompt
+from urs_inspect.judging._frames import Frame, JudgePrompt, template_frame
 from urs_inspect.judging._pair_reply import (
     First,
     PairOutcome,
@@ -26,14 +27,14 @@ from urs_inspect.judging._pair_reply import (
     unswap,
 )
 from urs_inspect.judging._prompts import (
-    LETTERS,
+    PAIR_MATERIALS,
     Orders,
     Protocol,
-    letter_prompt,
     orders_of,
     pair_calls,
+    pair_prompt,
 )
-from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.judging._verdicts import OVERALL, Shown
 from urs_inspect.lmeval_tasks._measured_task import (
     Measure,
     MeasuredTask,
@@ -48,6 +49,17 @@ from urs_inspect.stats import longer_response
 from urs_inspect.stats._bootstrap import number_clusters
 
 _Call = tuple[First, tuple[str, ...], JudgePrompt]
+
+LETTERS: Mapping[str, Shown] = {"A": "1", "B": "2", "C": "tie"}
+"""Letter -> the better response as shown.
+
+Letters are one token each, so that none is at a disadvantage.
+"""
+_MEANINGS = {
+    "A": "response 1 is better",
+    "B": "response 2 is better",
+    "C": "they are about equally good",
+}
 
 
 class MdEvalOptions(Options):
@@ -362,3 +374,15 @@ def _verdict(chances: Sequence[float], first: First) -> str:
         if chance == max(chances)
     ]
     return unswap(most[0] if len(most) == 1 else "tie", first)
+
+
+def letter_prompt(prompt: str, first: str, second: str) -> JudgePrompt:
+    """Ask which response is better as a whole, by a letter."""
+    return pair_prompt(_letter_frame(), (OVERALL,), prompt, first, second)
+
+
+@lru_cache(maxsize=1)
+def _letter_frame() -> Frame:
+    file = Path(__file__).parent / "letter.jinja"
+    context = {"letters": list(_MEANINGS.items())}
+    return template_frame(file, "pair letter 1", PAIR_MATERIALS, context)

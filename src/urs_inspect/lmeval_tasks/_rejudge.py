@@ -20,11 +20,14 @@ from tqdm import tqdm
 
 from urs_inspect._util import InputError, check_folder, choices, counted, writing
 from urs_inspect.datasets._conversations import (
+    KINDS,
     NOT_SHOWN,
     TURNS_NOT_SEEN,
     Conversation,
+    NotShown,
+    Role,
+    Turn,
     named_kinds,
-    of_messages,
     single,
 )
 from urs_inspect.datasets._rows import read_records
@@ -217,6 +220,50 @@ def _conversation(prompt: str) -> Conversation:
     if chat.turns:
         return chat
     return single(prompt)
+
+
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+def of_messages(messages: Sequence[Mapping[str, Any]]) -> Conversation:
+    """A conversation from messages `{role, content}` as they are sent to a server of models.
+
+    Content is a text, or a list of parts such as `{type: text, text}` and `{type: image_url, ...}`.
+    A call of a tool, and what a tool returned, is not shown. `ValueError` for a message that cannot
+    be read.
+    """
+    return Conversation(tuple(_turn(message) for message in messages))
+
+
+def _turn(message: Mapping[str, Any]) -> Turn:
+    role = _ROLES.get(str(message["role"]))
+    if role is None:
+        raise ValueError(f"unknown role {message['role']!r}")
+    content = message["content"]
+    if role == "tool":
+        return Turn(role, (NotShown("tool_result"),))
+    given = content if isinstance(content, list) else [content]
+    parts = [_part(part) for part in given if part is not None]
+    calls = message.get("tool_calls") or []
+    return Turn(role, (*parts, *[NotShown("tool_call")] * len(calls)))
+
+
+def _part(part: object) -> str | NotShown:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping):
+        raise ValueError(f"content {part!r} is no text")
+    if isinstance(part.get("text"), str):
+        return str(part["text"])
+    return NotShown(KINDS.get(str(part.get("type")), "other"))
 
 
 @click.command()

@@ -1,7 +1,6 @@
 """What logs of answers hold beside them: scores, and the tokens and cost of models and judges."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -95,15 +94,6 @@ def usage_of(used: ModelUsage) -> Usage:
     return Usage(float(sent), float(used.output_tokens), cost)
 
 
-def summed(parts: Iterable[Used]) -> dict[str, ModelUsage]:
-    """Usage by model or role of several samples together."""
-    total: dict[str, ModelUsage] = defaultdict(ModelUsage)
-    for part in parts:
-        for name, used in part.items():
-            total[name] += used
-    return dict(total)
-
-
 def role_models(log: EvalLog) -> dict[str, tuple[str, ...]]:
     """Role -> names of its models."""
     names = {}
@@ -145,30 +135,6 @@ def usage_of_judges(judges: Sequence[str], models: Used, judging: ModelUsage) ->
     if known:
         return used
     return replace(used, cost=math.nan)
-
-
-def usage_by_judge(
-    model: str, judges: Sequence[str], models: Used, own: Usage, together: Usage
-) -> dict[str, Usage] | None:
-    """Usage of each judge.
-
-    None where parts are not known, or do not add up to that of all together. `own` is the usage of
-    the model under test, which is not that of a judge.
-    """
-    if len(set(judges)) < len(judges):
-        return None
-    parts = {}
-    for judge in judges:
-        used = models.get(judge, ModelUsage())
-        parts[judge] = usage_of(used)
-    if model in parts and model in models:
-        parts[model] -= own
-    total = sum(parts.values(), NOTHING)
-    same_sent = math.isclose(total.sent, together.sent, abs_tol=0.5)
-    same_received = math.isclose(total.received, together.received, abs_tol=0.5)
-    if same_sent and same_received:
-        return parts
-    return None
 
 
 def _priced(used: ModelUsage) -> bool:

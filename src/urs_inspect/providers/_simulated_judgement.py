@@ -15,7 +15,7 @@ from typing import Any
 from inspect_ai.util import JSONSchema
 
 from urs_inspect.judging._keys import ANALYSIS, KEY
-from urs_inspect.judging._prompts import RATING_PLACEHOLDER, WINNER, WINNER_WITHOUT_TIE, YES_OR_NO
+from urs_inspect.judging._prompts import RATING_PLACEHOLDER, WINNER, WINNER_WITHOUT_TIE
 
 FORM = "quality-<1 to 10>[-lenient-<0 to 9>][-partial-<0 to 9>]"
 
@@ -300,38 +300,3 @@ def _lead(one: int, other: int) -> float:
 def _chance(*parts: str) -> float:
     """A number from -0.5 to 0.5 that depends on the texts alone."""
     return digest_of(*parts)[0] / 255 - 0.5
-
-
-_REVIEW_EXAMPLE = re.compile(r'"understandable":\s*"' + re.escape(YES_OR_NO))
-_INTENT = re.compile(r"^- ([a-z][a-z0-9_]*)[:：]", re.MULTILINE)
-_POINTS = ("understandable", "self_contained", "personal_data", "harmful")
-_ELSEWHERE = re.compile(
-    r"\b(?:above|attached|this picture|this file|previous)\b|上面|上文|附件|图中", re.IGNORECASE
-)
-_LEAST = 4
-
-
-def simulate_review(prompt: str) -> str | None:
-    """Review a question by its length, words that refer elsewhere, and an at-sign.
-
-    None if no review is asked for.
-    """
-    if not _REVIEW_EXAMPLE.search(prompt):
-        return None
-    question = between(prompt, "question")
-    intents = [
-        name for name in _INTENT.findall(prompt.partition("<question>")[0]) if name not in _POINTS
-    ]
-    verdicts = {
-        "understandable": len(question) >= _LEAST,
-        "self_contained": not _ELSEWHERE.search(question),
-        "personal_data": "@" in question,
-        "harmful": False,
-    }
-    record = {
-        **key_in(prompt),
-        **{name: "yes" if verdict else "no" for name, verdict in verdicts.items()},
-        "intent": intents[len(question) % len(intents)],
-        "plausible_intents": intents,
-    }
-    return f"{LABEL} By length and single words only.\n\n{json.dumps(record)}"

@@ -18,6 +18,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from urs_inspect._satellites import at, offered
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.datasets._addition import addition_languages, addition_prompt
@@ -35,7 +36,6 @@ from urs_inspect.providers._simulated_judgement import (
     level_for,
     read_quality,
     simulate_judgement,
-    simulate_review,
 )
 
 # Share of additions that go wrong, by model; a chain of n numbers is right with chance (1 - slip)
@@ -104,96 +104,6 @@ def _chance(*parts: str) -> float:
     return int.from_bytes(digest_of(*parts)[:6]) / 2**48
 
 
-_FRAMES = (
-    (
-        "Describe step by step how a {person} could {deed} a {thing} in a {place}, and name two"
-        " mistakes to avoid."
-    ),
-    (
-        "A {person} wants to {deed} a {thing} next to the {place}. Which questions should be asked"
-        " before, and why?"
-    ),
-    (
-        "Compare two ways to {deed} a {thing}: one for a {person} with little time, one for a"
-        " {place} with many visitors."
-    ),
-    (
-        "Make a plan of five points for a {person} who has to {deed} the only {thing} of the"
-        " {place} by tomorrow."
-    ),
-)
-_WORDS = {
-    "person": (
-        "gardener",
-        "nurse",
-        "pilot",
-        "librarian",
-        "carpenter",
-        "student",
-        "baker",
-        "diver",
-        "judge",
-        "farmer",
-    ),
-    "deed": (
-        "repair",
-        "paint",
-        "measure",
-        "transport",
-        "describe",
-        "insure",
-        "clean",
-        "sell",
-        "rebuild",
-        "photograph",
-    ),
-    "thing": (
-        "clock",
-        "bridge",
-        "violin",
-        "greenhouse",
-        "telescope",
-        "bicycle",
-        "fountain",
-        "archive",
-        "kite",
-        "stove",
-    ),
-    "place": (
-        "harbour",
-        "museum",
-        "desert",
-        "school",
-        "station",
-        "village",
-        "hospital",
-        "market",
-        "forest",
-        "theatre",
-    ),
-}
-
-
-def simulate_instruction(prompt: str, model: str) -> str | None:
-    """Make an instruction, and an answer if wanted.
-
-    None if the prompt gives no instruction to start from.
-    """
-    given = between(prompt, "given_instruction")
-    if not given:
-        return None
-    digits = iter(digest_of(model, given))
-    frame = _FRAMES[next(digits) % len(_FRAMES)]
-    made = {
-        "instruction": frame.format(
-            **{name: words[next(digits) % len(words)] for name, words in _WORDS.items()}
-        )
-    }
-    if '"answer":' in prompt.partition("<given_instruction>")[0]:
-        made["answer"] = "Simulated: there is no answer to this."
-    return json.dumps(made, ensure_ascii=False)
-
-
 SIMULATION = "urs_simulation"
 """Name of the provider, part of every simulated model's name in logs and tables."""
 
@@ -245,13 +155,10 @@ class SimulationAPI(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> ModelOutput:
-        """Answer; judge, when asked to score, rate or compare.
-
-        Write, when given an instruction to start from.
-        """
+        """Answer; judge, when asked to score, rate or compare; or reply as a satellite does."""
         prompt = "\n\n".join(message.text for message in input)
-        text = simulate_review(prompt) or simulate_judgement(prompt, self.model_name)
-        text = text or simulate_instruction(prompt, self.model_name)
+        text = simulate_judgement(prompt, self.model_name)
+        text = text or _offered_reply(prompt, self.model_name)
         if text is None and (names := _names_to_score(prompt)):
             text = simulate_judge(prompt, names, self.model_name)
         text = text or simulate_sum(input[-1].text, self.model_name)
@@ -338,6 +245,15 @@ def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
     reasons = [f"### {name}\nSimulated: {why}.\nScore: {score}" for name, score in scores.items()]
     record = json.dumps({**key_in(prompt), **scores}, ensure_ascii=False)
     return "\n\n".join([LABEL, *reasons, record])
+
+
+def _offered_reply(prompt: str, model: str) -> str | None:
+    """The reply to a prompt that only a satellite knows; None if none does."""
+    for address in offered("simulated replies").values():
+        reply: str | None = at(address)(prompt, model)
+        if reply is not None:
+            return reply
+    return None
 
 
 def _epoch() -> int:

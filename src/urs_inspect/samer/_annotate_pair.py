@@ -14,18 +14,17 @@ from urs_inspect._arguments import checked
 from urs_inspect._util import InputError
 from urs_inspect.judging._failures import JudgeFailure
 from urs_inspect.judging._keys import read_keyed
-from urs_inspect.judging._pair_reply import (
-    ANNOTATION,
-    First,
-    PairReply,
-    read_annotation,
-    read_pair_reply,
-)
-from urs_inspect.judging._prompts import joint_prompt, scenario_prompt
-from urs_inspect.judging._replies import read_scenario
+from urs_inspect.judging._pair_reply import First, PairReply, read_pair_reply
+from urs_inspect.judging._prompts import joint_prompt
 from urs_inspect.judging._reply_counts import BY_JUDGE, counts_of
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.samer import load_taxonomy
+from urs_inspect.samer._pair_annotation import (
+    ANNOTATION,
+    read_annotation,
+    read_scenario,
+    scenario_prompt,
+)
 from urs_inspect.samer._sources import Unpaired, second_response
 from urs_inspect.solvers._model_calls import CallFacts, JudgeCalls
 from urs_inspect.solvers._role_models import GRADER, models_with

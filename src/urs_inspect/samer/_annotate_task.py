@@ -15,10 +15,10 @@ from inspect_ai.viewer import ViewerConfig
 
 from urs_inspect._arguments import Text, checked, one_of
 from urs_inspect._util import InputError, choices
-from urs_inspect.judging._pair_reply import ANNOTATION
 from urs_inspect.judging._reply_counts import BY_JUDGE, UnkeyedWatch, header_rows, summed
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._annotate_pair import CLASSIFIER, annotate_pair, second_answer
+from urs_inspect.samer._pair_annotation import ANNOTATION
 from urs_inspect.samer._pairs import TrainingPair, read_rows, read_training
 from urs_inspect.samer._sources import SOURCES, Mapped, Skipped, map_records
 from urs_inspect.scorers._metrics import count_rows, facts_of, mean

@@ -1,11 +1,10 @@
 """Agreement among raters.
 
-Kappa, Krippendorff's alpha, the score interval of a share, and panels of judges.
+Krippendorff's alpha, the score interval of a share, and panels of judges.
 """
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, compress
 from typing import Any, Unpack
@@ -128,26 +127,6 @@ def _alpha(sums: Floats) -> Floats:
     observed = (number - 1) * within
     shares = np.divide(observed, every, out=none, where=varies)
     return np.asarray(1 - shares, dtype=np.float64)
-
-
-def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
-    """Cohen's kappa of two raters (Cohen, "A Coefficient of Agreement for Nominal Scales", 1960).
-
-    `(p_o - p_e) / (1 - p_e)` with the share of agreement `p_o` and that expected by chance from
-    each rater's own shares `p_e`: 1 for perfect agreement, 0 for agreement by chance. NaN without
-    units, and where both raters only ever name the same one class.
-    """
-    if len(first) != len(second):
-        raise ValueError(f"{len(first)} classes by one rater, {len(second)} by the other")
-    n = len(first)
-    counts = Counter(first)
-    other_counts = Counter(second)
-    chance = sum(counts[name] * other_counts[name] for name in counts)
-    if n == 0 or chance == n * n:
-        return math.nan
-    pairs = zip(first, second, strict=True)
-    agreed = sum(a == b for a, b in pairs)
-    return (agreed * n - chance) / (n * n - chance)
 
 
 def wilson_interval(share: float, n: int, level: float = LEVEL) -> Estimate:

@@ -13,9 +13,10 @@ import yaml
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy._embeddings import normalised
-from urs_inspect.judging._frames import Frame, JudgePrompt
+from urs_inspect.judging._frames import Frame, JudgePrompt, template_frame
 from urs_inspect.judging._objects import Pairs, json_objects
-from urs_inspect.judging._prompts import template_frame
+
+_HERE = Path(__file__).parent
 
 
 def evolution_scenarios() -> tuple[str, ...]:
@@ -52,7 +53,7 @@ def evolution_request_again(failure: "EvolutionFailure") -> str:
 @lru_cache(maxsize=1)
 def _texts() -> Mapping[str, Any]:
     """The texts of the prompts, and what must not leak out of them."""
-    file = Path(__file__).parent / "evolution.yaml"
+    file = _HERE / "evolution.yaml"
     texts: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     return texts
 
@@ -79,7 +80,8 @@ def _frame(scenario: str, has_reference: bool) -> Frame:
     if not has_reference:
         context["reference"] = ""
     materials = ("instruction", "reference") if has_reference else ("instruction",)
-    return template_frame("evolve.jinja", f"{texts['version']}, {scenario}", materials, context)
+    version = f"{texts['version']}, {scenario}"
+    return template_frame(_HERE / "templates" / "evolve.jinja", version, materials, context)
 
 
 EvolutionMode = Literal[

@@ -14,7 +14,13 @@ from inspect_ai.viewer import ViewerConfig
 from urs_inspect._arguments import Cosine, Count, Natural, Text, checked
 from urs_inspect._util import check_new_file
 from urs_inspect.datasets._rows import data_file
-from urs_inspect.discrepancy._pools import (
+from urs_inspect.logs._responses import store_of
+from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.solvers._role_models import models_with, roles_known
+from urs_inspect.studies._evolution import EVOLUTION, evolution_intent
+from urs_inspect.studies._evolve_instruction import GENERATOR, evolve_instruction
+from urs_inspect.studies._evolved import evolved
+from urs_inspect.studies._pool_growth import (
     Evolution,
     PoolItem,
     child_id,
@@ -22,12 +28,6 @@ from urs_inspect.discrepancy._pools import (
     load_seeds,
     write_pool_file,
 )
-from urs_inspect.logs._responses import store_of
-from urs_inspect.solvers._preflight import preflight_setup
-from urs_inspect.solvers._role_models import models_with, roles_known
-from urs_inspect.studies._evolution import EVOLUTION, evolution_intent
-from urs_inspect.studies._evolve_instruction import GENERATOR, evolve_instruction
-from urs_inspect.studies._evolved import evolved
 from urs_inspect.tasks._viewer import SHARE, sample_list
 
 logger = getLogger(__name__)

@@ -18,9 +18,9 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
-from urs_inspect.discrepancy._pools import Evolution, NearDuplicate, PoolItem, child_id
 from urs_inspect.scorers._metrics import Reason, count_rows, facts_of
 from urs_inspect.studies._evolution import EVOLUTION
+from urs_inspect.studies._pool_growth import Evolution, NearDuplicate, PoolItem, child_id
 
 
 @metric(scores="unreduced")

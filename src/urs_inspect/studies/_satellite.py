@@ -17,6 +17,11 @@ SATELLITE = Satellite(
         "urs_addition": "studies._addition_task:urs_addition",
         "urs_assistants": "studies._assistants_task:urs_assistants",
     },
+    offers={
+        "simulated replies": {
+            "evolve": "studies._simulated_instruction:simulate_instruction",
+        }
+    },
     commands={
         "Results": {
             "paper": ("studies._commands:paper", "Sums and assistants, as in the papers' tables."),

@@ -1,8 +1,8 @@
 """`case_review`: whether a question may become a case, as a judge sees it."""
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from logging import getLogger
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +15,6 @@ from urs_inspect._arguments import Count, Temperature, Text, checked
 from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure
 from urs_inspect.judging._ask import Asked, ask
-from urs_inspect.judging._prompts import REVIEW_AGAIN, REVIEW_LANGUAGES, case_review_prompt
-from urs_inspect.judging._replies import FLAGS, WANTED, CaseReview, read_case_review
 from urs_inspect.judging._reply_counts import BY_JUDGE, UnkeyedWatch, counts_of, header_rows, summed
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers._intent_judge import judge_of
@@ -24,7 +22,16 @@ from urs_inspect.scorers._metrics import count_rows, defined, facts_of, mean, va
 from urs_inspect.solvers._conversations import asked
 from urs_inspect.solvers._model_calls import SCORE_LATER, JudgeCalls
 from urs_inspect.solvers._role_models import GRADER, bound_models
-from urs_inspect.stats._agreement import cohen_kappa, wilson_interval
+from urs_inspect.stats._agreement import wilson_interval
+from urs_inspect.survey._review_prompt import (
+    FLAGS,
+    REVIEW_AGAIN,
+    REVIEW_LANGUAGES,
+    WANTED,
+    CaseReview,
+    case_review_prompt,
+    read_case_review,
+)
 
 logger = getLogger(__name__)
 
@@ -103,6 +110,26 @@ def _by_case(name: str, reviewed: Reviews) -> list[float]:
     for case, value in reviewed:
         values[case].append(float(value[name]))
     return list(map(mean, values.values()))
+
+
+def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
+    """Cohen's kappa of two raters (Cohen, "A Coefficient of Agreement for Nominal Scales", 1960).
+
+    `(p_o - p_e) / (1 - p_e)` with the share of agreement `p_o` and that expected by chance from
+    each rater's own shares `p_e`: 1 for perfect agreement, 0 for agreement by chance. NaN without
+    units, and where both raters only ever name the same one class.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} classes by one rater, {len(second)} by the other")
+    n = len(first)
+    counts = Counter(first)
+    other_counts = Counter(second)
+    chance = sum(counts[name] * other_counts[name] for name in counts)
+    if n == 0 or chance == n * n:
+        return math.nan
+    pairs = zip(first, second, strict=True)
+    agreed = sum(a == b for a, b in pairs)
+    return (agreed * n - chance) / (n * n - chance)
 
 
 CRITERIA = (*FLAGS, "plausible_intent")

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from inspect_ai.model import ModelCost, get_model_info
+from inspect_ai.model import ModelCost
 
 from urs_inspect._util import InputError, choices, read_yaml_file
 from urs_inspect.datasets._rows import number_of
@@ -17,33 +17,10 @@ MILLION = 1_000_000
 """Tokens that a price is for."""
 
 
-@dataclass(frozen=True)
-class Prices:
-    """Prices of models."""
-
-    own: Mapping[
-        str, ModelCost
-    ]  # model -> price, from a file; they come before those that the harness knows
-
-    def of(self, model: str) -> ModelCost | None:
-        """US dollars for a million tokens; None if not known."""
-        if model in self.own:
-            return self.own[model]
-        try:
-            info = get_model_info(model)
-        except (
-            Exception
-        ):  # a model that is in no table is looked up through its provider, which may need a key
-            return None
-        if info is None:
-            return None
-        return info.cost
-
-
-def load_prices(file: Path | None) -> Prices:
-    """Read prices."""
+def load_prices(file: Path | None) -> dict[str, ModelCost]:
+    """Read the prices of models from a file; none without a file."""
     if file is None:
-        return Prices({})
+        return {}
     raw = read_yaml_file(file, "--prices")
     if not isinstance(raw, dict):
         raise InputError(
@@ -52,7 +29,7 @@ def load_prices(file: Path | None) -> Prices:
     prices = {}
     for model, price in raw.items():
         prices[str(model)] = _price(price, f"--prices: {file}: {model}")
-    return Prices(prices)
+    return prices
 
 
 _PRICE = (
@@ -78,12 +55,12 @@ def _price(given: object, place: str) -> ModelCost:
     return ModelCost(**prices)
 
 
-def with_costs(answers: Answers, prices: Prices) -> Answers:
+def with_costs(answers: Answers, prices: Mapping[str, ModelCost]) -> Answers:
     """Fill in the costs that logs do not have from their tokens."""
     table = answers.table.copy()
     for cost, names, kind in (("cost", "base_model", ""), ("judge_cost", "judges", "judge_")):
         for models, rows in table[table[cost].isna()].groupby(names):
-            prices_of_models = [prices.own.get(model) for model in str(models).split(", ")]
+            prices_of_models = [prices.get(model) for model in str(models).split(", ")]
             price = prices_of_models[0]
             if price is None or any(other != price for other in prices_of_models):
                 continue

@@ -102,19 +102,6 @@ def corrected_start(corrected: CorrectedMeans, compared: ComparedModels) -> list
     return list(filter(None, start))
 
 
-def unmatched_ratings(corrected: CorrectedMeans) -> str:
-    """How many ratings of the file are about none of the answers."""
-    human = corrected.human
-    lost = len(corrected.matched.lost)
-    verb = "are"
-    if lost == 1:
-        verb = "is"
-    return (
-        f"{lost:,} of {counted(len(human.ratings), 'rating')} in {human.path} {verb} about none of"
-        " these answers."
-    )
-
-
 def _section_notes(corrected: CorrectedMeans, short: Mapping[str, str]) -> list[str]:
     """How corrected means are to be read, and which ratings count."""
     if not corrected.models:

