@@ -30,7 +30,7 @@ _PACKAGES = (
     "urs_inspect.scorers",
     "urs_inspect.solvers",
 )
-_COMMANDS_ONLY = ("estimating", "importing", "judges", "lmeval_tasks")
+_COMMANDS_ONLY = ("estimating", "importing", "lmeval_tasks")
 """Satellites that export no name."""
 PACKAGES = (
     *_PACKAGES,

@@ -27,6 +27,7 @@ from urs_inspect.judges._judges import (
     LoggedJudge,
     RatingJudge,
 )
+from urs_inspect.judges._twin_shifts import Twins
 from urs_inspect.judges._twins_report import twins_sections
 from urs_inspect.judging._reply_counts import header_rows, sentences
 from urs_inspect.logs._scores import SIMULATED
@@ -41,7 +42,6 @@ from urs_inspect.reports.layout._tables import (
     simulation_section,
 )
 from urs_inspect.reports.numbers._panels import FEWEST_JUDGES, panel_of
-from urs_inspect.reports.numbers._twins import Twins
 from urs_inspect.reports.words._panels import panel_section
 from urs_inspect.scorers._pair_metrics import accuracies_by, items_of, judged_items
 from urs_inspect.scorers._rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement

@@ -73,6 +73,7 @@ from urs_inspect.reports.words._judge_checks import (
     judge_failed,
     judge_section,
     judge_sentence,
+    left_out_text,
 )
 from urs_inspect.reports.words._lengths import (
     length_section,
@@ -121,15 +122,16 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
         for section in _ranking_sections(ranking, place, board):
             of_ranking.append(replace(section, folded=section.title not in opened))
         sections += linked(of_ranking, ranking, place) if linked else of_ranking
-    if board.skipped:
-        sections.append(Section("Left out", board.skipped))
+    left_out = [left_out_text(one) for one in board.skipped]
+    if left_out:
+        sections.append(Section("Left out", left_out))
     resampling = board.resampling
     facts = {
         "rankings": [
             _ranking_facts(ranking, place) for place, ranking in enumerate(board.rankings, start=1)
         ],
         "runs": board.runs,
-        "left_out": board.skipped,
+        "left_out": left_out,
         "simulated": board.simulated,
         "level": resampling.level,
         "rounds": resampling.rounds,
