@@ -715,10 +715,10 @@ MEASURED = JudgeShifts("c.eval", (shifted("padded", "failed"),), None)
 def test_changes_are_read_from_logs_about_these_judges_with_these_prompts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def read(logs: list[EvalLog], unread: list[Any]) -> JudgeShifts | None:
+    def read(logs: list[EvalLog], unread: list[Any]) -> JudgeShifts:
         given.append([log.location for log in logs])
         unread += [UnreadLog(log.location, ValueError("gone")) for log in logs]
-        return MEASURED if logs else None
+        return MEASURED
 
     given: list[list[str]] = []
     monkeypatch.setattr(judge_checks_module, "_CHANGING", {"changed": "any:read"})
@@ -738,7 +738,7 @@ def test_changes_are_read_from_logs_about_these_judges_with_these_prompts(
     assert read_shifts(found, [JUDGE], ["a"], unread) is MEASURED
     assert read_shifts(found, [JUDGE], ["another log"], unread) is None
     assert read_shifts(found, [JUDGE, "p/other"], ["a"], unread) is None
-    assert given == [["a.eval", "b.eval"], [], []]
+    assert given == [["a.eval", "b.eval"]]
     assert left_out_text(unread[0]) == "a.eval was left out: ValueError: gone."
 
 

@@ -197,7 +197,7 @@ def read_shifts(
             is_theirs = log.eval.task == PACKAGE + task and _judges_of(log) == [frozenset(judges)]
             if is_theirs and not _same_prompts(answers, log).isdisjoint(logs):
                 theirs.append(log)
-        shifts: JudgeShifts | None = at(address)(theirs, unread)
+        shifts: JudgeShifts | None = at(address)(theirs, unread) if theirs else None
         if shifts is not None:
             return shifts
     return None
