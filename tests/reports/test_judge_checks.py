@@ -31,9 +31,10 @@ from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.answer_rows import answers, row, rows
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from tests.tasks.commands import succeed
+from tests.tasks.scripted import of_satellite
 from tests.telling import tells
 from urs_inspect import urs
-from urs_inspect.comparison._samples import read_sample_scores
+from urs_inspect._satellites import SATELLITES
 from urs_inspect.reports.numbers import _judge_checks as judge_checks_module
 from urs_inspect.reports.numbers._answers import Run as AnsweredRun
 from urs_inspect.reports.numbers._answers import read_answers
@@ -524,12 +525,11 @@ def test_a_judge_that_leaves_out_the_key_fails_a_check(
     assert any(note.startswith(f"FAILED: {JUDGE}, {CHECKS[KEYS]}") for note in section.notes) == (
         verdict == "FAILED"
     )
-    # `gate` and `compare` say it as well.
-    chosen = read_sample_scores(
-        [str(tmp_path / "logs")], scorer="intent_judge", value="final"
-    ).chosen
-    assert f"Replies of {JUDGE}: 50; of these unkeyed {2 * unkeyed}," in chosen
-    assert (tells(chosen, "out the key")) == (verdict == "FAILED")
+    if "comparison" in SATELLITES:  # `gate` and `compare` say it as well
+        read = of_satellite("comparison._samples").read_sample_scores
+        chosen = read([str(tmp_path / "logs")], scorer="intent_judge", value="final").chosen
+        assert f"Replies of {JUDGE}: 50; of these unkeyed {2 * unkeyed}," in chosen
+        assert (tells(chosen, "out the key")) == (verdict == "FAILED")
 
 
 # --- verdicts, and which logs are about which answers ---
