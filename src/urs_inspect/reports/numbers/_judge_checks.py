@@ -271,7 +271,7 @@ def _judges_of(log: EvalLog) -> list[frozenset[str]]:
     if log.eval.task == TASK:
         about = log.eval.metadata or {}
         return [frozenset([name]) for name in about.get("evaluators", ())]
-    if log.eval.task.removeprefix(PACKAGE) in ("urs_probe", *_CHANGING):
+    if log.eval.task in {PACKAGE + task for task in ("urs_probe", *_CHANGING)}:
         graders = role_models(log).get("grader", [log.eval.model])
         return [frozenset(graders)]
     if log.eval.task_args.get("judge", "model") != "model":
@@ -501,9 +501,10 @@ def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> Iterator[JudgeFact]:
 
 def _shifts(shifts: JudgeShifts, panel: str, rubric: str) -> Iterator[JudgeFact]:
     """What the judge pays for each kind of change."""
-    fact = JudgeFact("padded", panel, files=(shifts.log,), baseline=0.0, rubric=rubric)
+    files = (shifts.log,)
     for shift in shifts.shifts:
-        yield fact._replace(check=shift.check, result=shift.points, shift=shift)
+        result = shift.points
+        yield JudgeFact(shift.check, panel, result, files, baseline=0, rubric=rubric, shift=shift)
 
 
 def _runs(
