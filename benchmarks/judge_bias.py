@@ -29,9 +29,7 @@ os.environ.update(
 import numpy as np
 
 from benchmarks.real_votes import read_vicuna80
-from urs_inspect.reports._texts import number
-from urs_inspect.stats._battles import Battle
-from urs_inspect.stats._judge_bias import (
+from urs_inspect.judges._bias_regression import (
     BIASES,
     LENGTH,
     LISTS,
@@ -42,6 +40,8 @@ from urs_inspect.stats._judge_bias import (
     answer_doublings,
     judge_bias,
 )
+from urs_inspect.reports._texts import number
+from urs_inspect.stats._battles import Battle
 
 PEOPLE = "people"
 JUDGES = {

@@ -37,11 +37,12 @@ import pandas as pd
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec
 
 from benchmarks.report_coverage import Population, made_up_answers
-from urs_inspect.judging._twins import KINDS, Original, make_twin
+from urs_inspect.judges._twin_shifts import twins_of
+from urs_inspect.judges._twins import KINDS, Original, make_twin
+from urs_inspect.judges._twins_scorer import FIELDS, SHIFT
+from urs_inspect.reports.numbers._judge_checks import JudgeShifts
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._scores import ALL
-from urs_inspect.reports.numbers._twins import twins_of
-from urs_inspect.scorers._twins import FIELDS, SHIFT
 from urs_inspect.stats._bootstrap import Floats
 
 SAMPLE = Path(__file__).parents[1] / "src/urs_inspect/datasets/urs_sample.jsonl"
@@ -141,8 +142,8 @@ def one_lead(case: Case, questions: int, answers: int, seed: int) -> str:
         judges="p/judge",
     )
     padded = padded_twins(level, doublings, case, answers, generator)
-    twins = twins_of(_header(), padded)
-    with patch("urs_inspect.reports.numbers._leaderboard.read_largest_twins", return_value=twins):
+    shifts = JudgeShifts("twins.eval", (), twins_of(_header(), padded).slope)
+    with patch("urs_inspect.reports.numbers._leaderboard.read_shifts", return_value=shifts):
         board = make_leaderboard(replace(made, table=table), rounds=ROUNDS)
     [ranking] = board.rankings
     [pair] = ranking.compared.best_in[ALL].pairs

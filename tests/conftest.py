@@ -36,7 +36,7 @@ settings.load_profile("ci")  # another one: pytest --hypothesis-profile=thorough
 
 
 _LONGEST = (
-    *("tasks/test_judge_twins", "comparison/test_trust", "comparison/test_people"),
+    *("judges/test_twins_task", "comparison/test_trust", "comparison/test_people"),
     *("tasks/test_mad", "tasks/test_mad_people", "adjusting/test_prior_of_votes"),
     "solvers/test_model_calls",
     *("reports/test_statistics", "reports/test_agreement", "samer/test_reward"),

@@ -19,7 +19,7 @@ from benchmarks import (
 
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import tells
-from urs_inspect import stats
+from urs_inspect import judges
 
 
 def test_ratios_are_collected_in_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -168,7 +168,7 @@ def test_published_judges_are_biased_as_the_page_says():
     found = judge_bias.read_vicuna()
     people = found[judge_bias.PEOPLE]
     flagged = {
-        who: set(stats.judge_bias(found[who], people, {who}).flagged) for who in judge_bias.JUDGES
+        who: set(judges.judge_bias(found[who], people, {who}).flagged) for who in judge_bias.JUDGES
     }
     # By an independent fit of decided verdicts only Claude's taste for length is above people's.
     assert {who for who, names in flagged.items() if "length" in names} == {"claude"}

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from urs_inspect.tasks import (
         judge_pairwise,
         judge_rating,
-        judge_twins,
         mad,
         md_eval,
         urs,
@@ -45,7 +44,6 @@ __all__ = [
     "intent_judge",
     "judge_pairwise",
     "judge_rating",
-    "judge_twins",
     "load_rubric",
     "mad",
     "make_leaderboard",

@@ -20,13 +20,11 @@ from urs_inspect.scorers._pair_choice import competition_report, ratings
 from urs_inspect.scorers._pair_metrics import judge_report
 from urs_inspect.scorers._rating_agreement import rating_report
 from urs_inspect.scorers._reference_outcome import reference_outcome, reference_report
-from urs_inspect.scorers._twins import judged_again, twin_shifts
 from urs_inspect.solvers import compare_pair, contest, give_rating, null_answer
 from urs_inspect.solvers._answers import recorded_answer
 from urs_inspect.tasks import (
     judge_pairwise,
     judge_rating,
-    judge_twins,
     mad,
     md_eval,
     urs,

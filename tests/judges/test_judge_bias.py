@@ -18,6 +18,8 @@ from tests.telling import tells
 from urs_inspect.cli import main
 from urs_inspect.cli._first_screen import LINES
 from urs_inspect.discrepancy._ballots import Ballot
+from urs_inspect.judges import ShownPair, judge_bias
+from urs_inspect.judges._bias_regression import LENGTH, LISTS, OWN, PLACE, answer_doublings
 from urs_inspect.judges._bias_report import bias_section, bias_sentence
 from urs_inspect.judges._biases import (
     DatasetBiases,
@@ -28,8 +30,6 @@ from urs_inspect.judges._biases import (
 from urs_inspect.judges._judges import read_judges
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.reports.layout._tables import Section
-from urs_inspect.stats import ShownPair, judge_bias
-from urs_inspect.stats._judge_bias import LENGTH, LISTS, OWN, PLACE, answer_doublings
 
 OWN_MODEL = "openai/gpt-5"
 MODELS = (OWN_MODEL, "anthropic/claude-5", "meta/llama-5")

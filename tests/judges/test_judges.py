@@ -1,16 +1,18 @@
 """Tests of `urs_inspect.judges._judges`."""
 
 import math
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from inspect_ai.event import ModelEvent
-from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
 from inspect_ai.scorer import SampleScore, Score
 
+from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.reports.pairs import Logs, change, is_baseline, judge_as, priced
 from urs_inspect._util import InputError
 from urs_inspect.judges._judges import (
@@ -22,6 +24,7 @@ from urs_inspect.judges._judges import (
     _common_orders,
     _compare_ratings,
     effort,
+    log_facts,
     read_judge,
     read_judges,
     read_rating_judge,
@@ -663,3 +666,61 @@ def test_rating_judges_two_logs_of_a_judge_have_names_of_their_own(rating_logs: 
     names = [judge.name for judge in dataset.judges]
     assert names == ["mockllm/same (no rubric)", "mockllm/same (mine 1)", "mockllm/other"]
     assert {test.first.name for test in dataset.tests} == set(names[:2])
+
+
+# --- facts of logs ---
+
+
+def test_facts_of_a_log_are_arguments_and_settings_without_secrets(pair_folder: Path) -> None:
+    logs = [read_eval_log(str(file)) for file in pair_folder.glob("*.eval")]
+    [log] = [log for log in logs if log.eval.model == "mockllm/good"]
+    log.eval.model_args = {"api_key": "hidden", "auth_token": "hidden", "quantization": "int8"}
+    [event] = [event for event in (log.samples or [])[0].events if event.event == "model"]
+    event.config.temperature, event.config.max_tokens = 0.3, 9
+    facts = log_facts(log)
+    assert (facts["orders"], facts["seed"], facts["quantization"]) == ("ab", "0", "int8")
+    assert (facts["temperature"], facts["max_tokens"]) == (
+        "0.3",
+        "9",
+    )  # of the call, not of the model or task
+    assert "hidden" not in facts.values()
+    assert "bench" not in facts  # its path is no fact about the judge
+    assert facts["file"].endswith(".eval") and "/" not in facts["file"]
+
+
+def test_facts_of_a_log_have_its_version_prompts_and_options_of_a_reward_model(
+    tmp_path: Path,
+) -> None:
+    path = write_judged(
+        tmp_path / "log.eval",
+        answered("1"),
+        answered("2", judgement(5.0, structured=1)),
+        task_args={
+            "orders": ["ab", "ba"],
+            "judge": "samer",
+            "bench": "file",
+            "samer": {"model": "folder", "engine": "vllm", "api_token": "hidden"},
+            "none": None,
+        },
+        model_args={"dtype": "half", "nested": {"x": 1}, "max_tokens": 7, "token": "hidden"},
+        created="2026-01-02T03:04:05+00:00",
+    )
+    assert log_facts(read_eval_log(path)) == {
+        "dtype": "half",
+        "max_tokens": "7",
+        "orders": "ab, ba",
+        "samer": "folder",
+        "engine": "vllm",
+        "rubric": "urs 1",
+        "version": "1-A",
+        "prompts": "urs 1",
+        "structured": "true",
+        "created": "2026-01-02 03:04:05",
+        "file": "log.eval",
+    }
+
+
+def test_facts_of_scores_that_are_no_judgements_are_none(tmp_path: Path) -> None:
+    sample = answered("1", scores={"other": Score(value=1)})
+    facts = log_facts(read_eval_log(write_judged(tmp_path / "log.eval", sample)))
+    assert facts.keys() == {"rubric", "version", "created", "file"}

@@ -17,6 +17,7 @@ from tests.reports.golden_files import check_golden
 from tests.scorers.test_pair_metrics import scored
 from tests.telling import tells
 from urs_inspect._util import InputError
+from urs_inspect.judges import JudgeBias
 from urs_inspect.judges._bias_report import bias_section, bias_sentence, labelled_by
 from urs_inspect.judges._biases import DatasetBiases, own_models, pair_biases
 from urs_inspect.judges._judges import (
@@ -39,11 +40,11 @@ from urs_inspect.judges._report import (
     judges_report,
     rating_details,
 )
+from urs_inspect.judges._twin_shifts import KindShift, Twins
 from urs_inspect.judges._twins_report import padding_sentence, twins_sections
 from urs_inspect.judging._verdicts import OVERALL
-from urs_inspect.reports.numbers._twins import KindShift, Twins
 from urs_inspect.scorers._rating_agreement import RatedItem, agreement
-from urs_inspect.stats import Estimate, JudgeBias, correlation_difference
+from urs_inspect.stats import Estimate, correlation_difference
 
 NAN = math.nan
 NUMBER = 48

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 from inspect_ai.log import read_eval_log
-from inspect_ai.scorer import Score
 
-from tests.reports.judged_logs import answered, judgement, write_judged
+from tests.reports.judged_logs import answered, write_judged
 from urs_inspect.logs._naming import (
     distinct_names,
-    facts_of,
     model_names,
     model_settings,
     public,
@@ -82,23 +80,6 @@ def test_time_is_added_only_where_names_are_equal() -> None:
     ]
 
 
-def test_facts_of_a_log_are_arguments_and_settings_without_secrets(pair_folder: Path) -> None:
-    logs = [read_eval_log(str(file)) for file in pair_folder.glob("*.eval")]
-    [log] = [log for log in logs if log.eval.model == "mockllm/good"]
-    log.eval.model_args = {"api_key": "hidden", "auth_token": "hidden", "quantization": "int8"}
-    [event] = [event for event in (log.samples or [])[0].events if event.event == "model"]
-    event.config.temperature, event.config.max_tokens = 0.3, 9
-    facts = facts_of(log)
-    assert (facts["orders"], facts["seed"], facts["quantization"]) == ("ab", "0", "int8")
-    assert (facts["temperature"], facts["max_tokens"]) == (
-        "0.3",
-        "9",
-    )  # of the call, not of the model or task
-    assert "hidden" not in facts.values()
-    assert "bench" not in facts  # its path is no fact about the judge
-    assert facts["file"].endswith(".eval") and "/" not in facts["file"]
-
-
 def test_settings_of_a_model_are_without_secrets_and_what_changes_no_answer(
     pair_folder: Path,
 ) -> None:
@@ -155,38 +136,6 @@ def test_judges_were_asked_by_a_schema_all_in_part_or_never(
     scores: list[dict[str, Any]], told: str | None
 ) -> None:
     assert structured_of(scores) == told
-
-
-def test_facts_of_a_log_have_its_version_prompts_and_options_of_a_reward_model(
-    tmp_path: Path,
-) -> None:
-    path = write_judged(
-        tmp_path / "log.eval",
-        answered("1"),
-        answered("2", judgement(5.0, structured=1)),
-        task_args={
-            "orders": ["ab", "ba"],
-            "judge": "samer",
-            "bench": "file",
-            "samer": {"model": "folder", "engine": "vllm", "api_token": "hidden"},
-            "none": None,
-        },
-        model_args={"dtype": "half", "nested": {"x": 1}, "max_tokens": 7, "token": "hidden"},
-        created="2026-01-02T03:04:05+00:00",
-    )
-    assert facts_of(read_eval_log(path)) == {
-        "dtype": "half",
-        "max_tokens": "7",
-        "orders": "ab, ba",
-        "samer": "folder",
-        "engine": "vllm",
-        "rubric": "urs 1",
-        "version": "1-A",
-        "prompts": "urs 1",
-        "structured": "true",
-        "created": "2026-01-02 03:04:05",
-        "file": "log.eval",
-    }
 
 
 @pytest.mark.parametrize(
@@ -257,9 +206,3 @@ def test_half_characters_are_question_marks_wherever_they_are() -> None:
         }
     ]
     assert whole_characters(half) == "half ?"
-
-
-def test_facts_of_scores_that_are_no_judgements_are_none(tmp_path: Path) -> None:
-    sample = answered("1", scores={"other": Score(value=1)})
-    facts = facts_of(read_eval_log(write_judged(tmp_path / "log.eval", sample)))
-    assert facts.keys() == {"rubric", "version", "created", "file"}

@@ -1,4 +1,4 @@
-"""A browser."""
+"""A browser, and a task that changes answers where no satellite has one."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,16 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.chromium import chromium
+from urs_inspect.reports.numbers import _judge_checks
+
+
+@pytest.fixture(scope="session", autouse=True)
+def task_that_changes_answers() -> Iterator[None]:
+    """Reports suggest `judge_twins` even if `make test-core` has taken it away."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not _judge_checks._CHANGING:
+            patch.setattr(_judge_checks, "_CHANGING", {"judge_twins": ""})
+        yield
 
 
 @pytest.fixture(scope="module")

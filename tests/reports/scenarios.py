@@ -12,10 +12,9 @@ from tests.reports.answer_rows import answers, row
 from urs_inspect.judging._reply_counts import REPLIES, REPLY_COUNTS
 from urs_inspect.reports.numbers._answers import Answers, Run
 from urs_inspect.reports.numbers._human_data import HumanRating, HumanRatings
-from urs_inspect.reports.numbers._judge_checks import JudgeFact, Labelled
+from urs_inspect.reports.numbers._judge_checks import CheckRun, JudgeFact, JudgeShift, Labelled
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, make_leaderboard
 from urs_inspect.reports.numbers._traffic import TrafficMix
-from urs_inspect.reports.numbers._twins import KindShift
 from urs_inspect.stats import Estimate
 
 NAN = math.nan
@@ -390,11 +389,11 @@ def checks_of_the_judge() -> Leaderboard:
 def a_judge_without_a_check() -> Leaderboard:
     """A judge of which nothing was checked."""
     made = a_clear_best_of_two()
-    command = "inspect eval urs_inspect/urs_probe --model-role grader=p/judge"
+    people = CheckRun("judge_pairwise", ("p/judge",), ("a.eval",), is_under_test=True)
     facts = [
-        JudgeFact("people", "p/judge", command="urs-inspect rate LOGS"),
-        JudgeFact("labels", "p/judge", command="inspect eval urs_inspect/md_eval"),
-        JudgeFact("null answers", "p/judge", command=command),
+        JudgeFact("people", "p/judge", run=people),
+        JudgeFact("labels", "p/judge", run=replace(people, task="md_eval")),
+        JudgeFact("null answers", "p/judge", run=CheckRun("urs_probe", ("p/judge",), ("a.eval",))),
         JudgeFact("itself", "p/judge"),
     ]
     return _with_checks(made, facts)
@@ -414,8 +413,9 @@ def a_judge_that_fails_often() -> Leaderboard:
 
 def checks_of_a_panel() -> Leaderboard:
     """A panel of which one judge failed a check."""
+    panel = "p/judge, p/strict"
     facts = [
-        _fact("people", 0.6, 0.4, 0.7, judge="p/judge, p/strict", baseline=0.0),
+        _fact("people", 0.6, 0.4, 0.7, judge=panel, baseline=0.0),
         _fact("people", -0.1, -0.4, 0.2, judge="p/strict", baseline=0.0, files=("ratings.csv",)),
         _fact(
             "GPT-4",
@@ -426,7 +426,7 @@ def checks_of_a_panel() -> Leaderboard:
             baseline=0.5,
             labelled=Labelled("accuracy", "md_eval", "GPT-4's", 0.4),
         ),
-        JudgeFact("repeats", "p/judge, p/strict", command="inspect score a.eval"),
+        JudgeFact("repeats", panel, run=CheckRun("", ("p/judge", "p/strict"), ("a.eval",))),
     ]
     return _with_checks(a_panel(), facts)
 
@@ -447,21 +447,14 @@ def _fact(
     return JudgeFact(check, judge, estimate(value, low, high), **facts)
 
 
-def shift(kind: str, effect: Any, value: float, low: float, high: float) -> KindShift:
-    """How one kind of twins moves the judge."""
-    return KindShift(
-        kind, f"{kind} text", effect, estimate(value, low, high), gained=0.5, smallest=0.1,
-        small=0.25,
-    )  # fmt: skip
-
-
 def _every_check() -> list[JudgeFact]:
+    of_pairs = CheckRun("md_eval", ("p/judge",), ("a.eval",), is_under_test=True)
     people = Labelled("Pearson", "rated", "people's", NAN)
     pairs = Labelled("accuracy", "mt_bench_people", "people's", 0.62)
     other = Labelled("accuracy", "my pairs", "experts'", NAN)
-    padded = shift("padded", "nothing", 0.6, 0.4, 0.8)
-    praise = shift("praise", "nothing", 0.0, -0.1, 0.1)
-    flaw = shift("number", "flaw", -2.0, -2.4, -1.6)
+    padded = JudgeShift("padded", "padded text", estimate(0.6, 0.4, 0.8), "failed")
+    praise = JudgeShift("additions", "praise text", estimate(0.0, -0.1, 0.1), "passed")
+    flaw = JudgeShift("flaws", "number text", estimate(-2.0, -2.4, -1.6), "passed")
     replies = Counter({**dict.fromkeys(REPLY_COUNTS, 1), REPLIES: 1200})
     return [
         _fact("people", 0.62, 0.4, 0.8, baseline=0.0, files=("ratings.csv",)),
@@ -475,11 +468,11 @@ def _every_check() -> list[JudgeFact]:
         _fact("null answers", 1.0, 1.0, 1.0, null_answer="empty", lowest=1, baseline=1),
         _fact("null answers", 8.1, 7.9, 8.3, null_answer="reference", lowest=7, baseline=9),
         _fact("null answers", 5.0, 3.0, 7.0, null_answer="injection", lowest=1, baseline=4),
-        _fact("padded", 0.6, 0.4, 0.8, twins=padded, files=("t.eval",)),
-        _fact("additions", 0.0, -0.1, 0.1, twins=praise, files=("t.eval",), other_prompts=True),
-        _fact("flaws", -2.0, -2.4, -1.6, twins=flaw, files=("t.eval",)),
+        _fact("padded", 0.6, 0.4, 0.8, shift=padded, files=("t.eval",)),
+        _fact("additions", 0.0, -0.1, 0.1, shift=praise, files=("t.eval",), other_prompts=True),
+        _fact("flaws", -2.0, -2.4, -1.6, shift=flaw, files=("t.eval",)),
         _fact("itself", 0.3, 0.1, 0.5, leniency_included=True),
-        JudgeFact("GPT-4", "p/judge", command="inspect eval urs_inspect/md_eval"),
+        JudgeFact("GPT-4", "p/judge", run=of_pairs),
         _fact("keys", 0.001, NAN, NAN, replies=replies),
     ]
 

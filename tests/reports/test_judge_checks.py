@@ -31,9 +31,11 @@ from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.answer_rows import answers, row, rows
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from tests.tasks.commands import succeed
+from tests.tasks.scripted import of_satellite
 from tests.telling import tells
 from urs_inspect import urs
-from urs_inspect.comparison._samples import read_sample_scores
+from urs_inspect._satellites import SATELLITES
+from urs_inspect.reports.numbers import _judge_checks as judge_checks_module
 from urs_inspect.reports.numbers._answers import Run as AnsweredRun
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._conditions import conditions_of
@@ -41,23 +43,30 @@ from urs_inspect.reports.numbers._human_data import read_human_ratings
 from urs_inspect.reports.numbers._judge_checks import (
     _CHECKS,
     JUDGE_TASKS,
+    CheckRun,
     JudgeFact,
+    JudgeShift,
+    JudgeShifts,
     Labelled,
+    UnreadLog,
+    UnusedLogs,
     _judges_of,
     _keys,
     _repeats,
     _same_prompts,
     _shifts,
     judge_checks,
-    read_largest_twins,
+    read_shifts,
+    samples_of,
 )
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, make_leaderboard
-from urs_inspect.reports.numbers._twins import KindShift, Twins
 from urs_inspect.reports.words._judge_checks import (
     CHECKS,
+    command_text,
     failed_sentence,
     judge_section,
     judge_sentence,
+    left_out_text,
     measure_text,
     source_text,
 )
@@ -143,7 +152,7 @@ def results(board: Leaderboard, check: str) -> dict[str, Any]:
 
 def commands_of(board: Leaderboard) -> dict[str, str]:
     """Check -> the command that does it."""
-    return {fact.check: fact.command for fact in facts_of(board) if fact.command}
+    return {fact.check: command_text(fact.run) for fact in facts_of(board) if fact.run}
 
 
 def test_without_logs_every_check_names_the_command_that_does_it(
@@ -371,7 +380,7 @@ def test_failed_and_smaller_logs_and_those_about_other_judges_or_prompts_are_rep
     write_task(tmp_path / "panel.eval", "urs_probe", PROBE, roles={"grader": [JUDGE, "p/other"]})
     board = board_of(tmp_path)
     assert not results(board, PEOPLE) and not results(board, KNOWN)
-    failed, said = board.skipped
+    failed, said = map(left_out_text, board.skipped)
     assert "failed.eval" in failed and "its status is 'error'" in failed
     assert (
         said.startswith("3 logs")
@@ -395,7 +404,7 @@ def test_failed_and_smaller_logs_and_those_about_other_judges_or_prompts_are_rep
     same = {source_text(fact).partition(" (not")[::2] for fact in facts_of(board, KNOWN)}
     other = " with the prompts of this ranking)"
     assert same == {("large.eval", other), ("zh.eval", other), ("en.eval", "")}
-    assert "small.eval" in board.skipped[1]
+    assert "small.eval" in left_out_text(board.skipped[1])
 
 
 @pytest.mark.parametrize(("own", "doubts"), [(7.0, 1), (4.0, 0)])
@@ -516,12 +525,11 @@ def test_a_judge_that_leaves_out_the_key_fails_a_check(
     assert any(note.startswith(f"FAILED: {JUDGE}, {CHECKS[KEYS]}") for note in section.notes) == (
         verdict == "FAILED"
     )
-    # `gate` and `compare` say it as well.
-    chosen = read_sample_scores(
-        [str(tmp_path / "logs")], scorer="intent_judge", value="final"
-    ).chosen
-    assert f"Replies of {JUDGE}: 50; of these unkeyed {2 * unkeyed}," in chosen
-    assert (tells(chosen, "out the key")) == (verdict == "FAILED")
+    if "comparison" in SATELLITES:  # `gate` and `compare` say it as well
+        read = of_satellite("comparison._samples").read_sample_scores
+        chosen = read([str(tmp_path / "logs")], scorer="intent_judge", value="final").chosen
+        assert f"Replies of {JUDGE}: 50; of these unkeyed {2 * unkeyed}," in chosen
+        assert (tells(chosen, "out the key")) == (verdict == "FAILED")
 
 
 # --- verdicts, and which logs are about which answers ---
@@ -532,15 +540,14 @@ def checked(check: Any, value: float, low: float = math.nan, **facts: Any) -> Ju
     return JudgeFact(check, JUDGE, result, **facts)
 
 
-def kind_of(effect: Any, low: float, high: float) -> KindShift:
-    shift = Estimate((low + high) / 2, low, high, 20, 20)
-    return KindShift("k", "K", effect, shift, gained=0.5, smallest=0.3, small=0.25)
+def shifted(check: Any, verdict: Any, title: str = "changed") -> JudgeShift:
+    return JudgeShift(check, title, Estimate(0.5, 0.4, 0.6, 20, 20), verdict)
 
 
 @pytest.mark.parametrize(
     ("fact", "verdict"),
     [
-        (JudgeFact("people", JUDGE, command="inspect eval"), "not checked"),
+        (JudgeFact("people", JUDGE, run=CheckRun("md_eval", (JUDGE,), ("a.eval",))), "not checked"),
         (JudgeFact("itself", JUDGE), "does not apply"),
         (checked("labels", math.nan, baseline=0.5), "unknown"),
         (checked("repeats", 3.0), "without limit"),
@@ -561,13 +568,9 @@ def kind_of(effect: Any, low: float, high: float) -> KindShift:
         (checked("null answers", 4.1, baseline=4.0, lowest=1.0), "failed"),
         (checked("null answers", 7.0, baseline=9.0, lowest=7.0), "passed"),
         (checked("null answers", 6.9, baseline=9.0, lowest=7.0), "failed"),
-        (checked("padded", 1.0, 0.5, twins=kind_of("nothing", 0.5, 1.5)), "failed"),
-        (checked("additions", 0.0, -0.1, twins=kind_of("nothing", -0.1, 0.1)), "passed"),
-        (checked("additions", -1.0, -2.0, twins=kind_of("nothing", -2.0, -0.5)), "passed"),
-        (checked("additions", 0.0, -1.0, twins=kind_of("nothing", -1.0, 1.0)), "unclear"),
-        (checked("flaws", -1.0, -2.0, twins=kind_of("flaw", -2.0, -0.5)), "passed"),
-        (checked("flaws", 0.0, -0.1, twins=kind_of("flaw", -0.1, 0.1)), "failed"),
-        (checked("flaws", 0.0, math.nan, twins=kind_of("flaw", math.nan, math.nan)), "unclear"),
+        (checked("padded", 1.0, 0.5, shift=shifted("padded", "failed")), "failed"),
+        (checked("additions", 1.0, 0.5, shift=shifted("additions", "passed")), "passed"),
+        (checked("flaws", 0.0, shift=shifted("flaws", "unclear")), "unclear"),
     ],
 )
 def test_the_verdict_on_a_fact(fact: JudgeFact, verdict: str) -> None:
@@ -656,8 +659,7 @@ def test_of_two_equally_large_logs_of_one_benchmark_the_last_counts(tmp_path: Pa
     board = board_of(tmp_path)
     used = {name.partition(" ")[0] for name in results(board, PEOPLE)}
     assert used == {"2.eval", *(f"{number}.eval" for number in range(4, 9))}
-    [skipped] = board.skipped
-    assert "1.eval" in skipped and "3.eval" in skipped and skipped.startswith("2 logs")
+    assert board.skipped == (UnusedLogs(("1.eval", "3.eval")),)
 
 
 @pytest.mark.parametrize(
@@ -707,64 +709,71 @@ def test_the_first_judgement_of_a_log_is_that_of_its_header(tmp_path: Path) -> N
     assert results(board_of(tmp_path), PEOPLE) == {"pairs.eval": (0.7, 40)}
 
 
-def twins_header(location: str, samples: int, *, padded: bool, **spec: Any) -> EvalLog:
-    log = header("urs_inspect/judge_twins", **spec)
-    metrics = {"per doubling": EvalMetric(name="per doubling", value=1.0)} if padded else {}
-    score = EvalScore(name="s", scorer="s", metrics=metrics)
-    log.results = EvalResults(total_samples=samples, completed_samples=samples, scores=[score])
-    return log.model_copy(update={"location": location})
+MEASURED = JudgeShifts("c.eval", (shifted("padded", "failed"),), None)
 
 
-@pytest.mark.parametrize(
-    ("logs", "first"),
-    [
-        ([("small", 10, True), ("large", 20, True), ("unpadded", 90, False)], "large"),
-        ([("small", 10, False), ("large", 20, False)], "large"),
-        ([("padded", 10, True), ("unpadded", 20, False)], "padded"),
-    ],
-)
-def test_the_largest_log_of_twins_counts_and_padded_ones_come_first(
-    logs: list[tuple[str, int, bool]], first: str
+def test_changes_are_read_from_logs_about_these_judges_with_these_prompts(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    headers = [twins_header(name, samples, padded=padded) for name, samples, padded in logs]
-    headers += [
-        twins_header("other judge", 99, padded=True, model="p/other"),
-        twins_header("other prompts", 99, padded=True, metadata={"rubric": "urs 2"}),
+    def read(logs: list[EvalLog], unread: list[Any]) -> JudgeShifts:
+        given.append([log.location for log in logs])
+        unread += [UnreadLog(log.location, ValueError("gone")) for log in logs]
+        return MEASURED
+
+    given: list[list[str]] = []
+    monkeypatch.setattr(judge_checks_module, "_CHANGING", {"changed": "any:read"})
+    monkeypatch.setattr(judge_checks_module, "at", {"any:read": read}.get)
+    task = "urs_inspect/changed"
+    headers = [
+        header(task).model_copy(update={"location": "a.eval"}),
+        header(task, model="p/other"),
+        header(task, metadata={"rubric": "urs 2"}),
         header("urs_inspect/urs_probe"),
+        header(task).model_copy(update={"location": "b.eval"}),
     ]
     answered_run = AnsweredRun("a", "m", (), "", "", "", "b" * 64, "", "", 2)
     one = answers(rows("m", {"leisure-en-1": 5.0}, log="a"))
     found = replace(one, runs={"a": answered_run}, judge_logs=tuple(headers))
-    skipped: list[str] = []
-    # None of these files exists, so that each is tried in turn.
-    assert read_largest_twins(found, [JUDGE], ["a"], skipped) is None
-    assert len(skipped) == len(logs) and skipped[0].startswith(first)
-    assert read_largest_twins(found, [JUDGE], ["another log"], skipped) is None
-    assert read_largest_twins(found, [JUDGE, "p/other"], ["a"], skipped) is None
-    assert len(skipped) == len(logs)
+    unread: list[Any] = []
+    assert read_shifts(found, [JUDGE], ["a"], unread) is MEASURED
+    assert read_shifts(found, [JUDGE], ["another log"], unread) is None
+    assert read_shifts(found, [JUDGE, "p/other"], ["a"], unread) is None
+    assert given == [["a.eval", "b.eval"]]
+    assert left_out_text(unread[0]) == "a.eval was left out: ValueError: gone."
 
 
-def test_each_kind_of_twins_is_a_check_of_its_own() -> None:
-    kinds = [
-        replace(kind_of(effect, low, low + 1), kind=name)
-        for name, effect, low in (
-            ("padded_half", "nothing", -0.5),
-            ("padded_double", "nothing", 0.5),
-            ("flattery", "nothing", -0.4),
-            ("truncated", "flaw", -2.0),
-            ("mine", "nothing", 1.0),
-        )
-    ]
-    log = header("urs_inspect/judge_twins").model_copy(update={"location": "/logs/twins.eval"})
-    twins = Twins((JUDGE,), log, 20, tuple(kinds), None, (1.0, 10.0), "intent_judge", {})
-    found = list(_shifts(twins, "p/x, p/y", "urs 1"))
-    assert [fact.check for fact in found] == ["padded", "padded", "additions", "flaws", "additions"]
-    assert [fact.twins for fact in found] == kinds
-    assert [fact.result for fact in found] == [kind.shift for kind in kinds]
+def test_each_change_is_a_check_of_its_own() -> None:
+    shifts = (
+        shifted("padded", "failed"),
+        shifted("flaws", "passed"),
+        shifted("additions", "unclear"),
+    )
+    found = list(_shifts(JudgeShifts("twins.eval", shifts, None), "p/x, p/y", "urs 1"))
+    assert tuple(fact.shift for fact in found) == shifts
+    assert [fact.check for fact in found] == ["padded", "flaws", "additions"]
+    assert [fact.verdict for fact in found] == ["failed", "passed", "unclear"]
+    assert [fact.result for fact in found] == [shift.points for shift in shifts]
     assert {(fact.judge, fact.files, fact.baseline, fact.rubric) for fact in found} == {
         ("p/x, p/y", ("twins.eval",), 0.0, "urs 1")
     }
-    assert [fact.verdict for fact in found] == ["unclear", "failed", "unclear", "passed", "failed"]
+    assert {measure_text(fact) for fact in found} == {"points gained by twins: changed"}
+
+
+def test_without_a_task_that_changes_answers_a_report_suggests_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge_checks_module, "_CHANGING", {})
+    write_urs(tmp_path, "p/a", "p/b", "p/c")
+    report = report_leaderboard(board_of(tmp_path)).markdown()
+    assert "Tipping point" in report and "answers of known quality" in report
+    assert "twins" not in report and "padded" not in report
+
+
+def test_samples_are_those_that_were_completed() -> None:
+    log = header("urs_inspect/md_eval")
+    assert samples_of(log) == 0
+    log.results = EvalResults(total_samples=9, completed_samples=7, scores=[])
+    assert samples_of(log) == 7
 
 
 def test_repeats_and_keys_by_hand() -> None:
@@ -816,7 +825,7 @@ def test_checks_stand_in_their_order_with_those_of_other_prompts_last() -> None:
         ("labels", ("2",), False),
         ("labels", ("1",), True),
     ]
-    missing = {one.check: bool(one.command) for one in checks if not one.result}
+    missing = {one.check: one.run is not None for one in checks if not one.result}
     assert missing == {"repeats": True, "null answers": True, "padded": True, "itself": False}
     panel = replace(conditions, judges=(JUDGE, "p/other"))
     checks = judge_checks(panel, table, None, facts, Resampling(20, 0.95, 0), {})

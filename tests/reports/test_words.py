@@ -452,7 +452,7 @@ REST = estimate(1.2, 0.4, 2.0)
 LENGTHS: dict[str, dict[str, Any]] = {
     "as they are": {},
     "a price of padding, and the lead is kept": {
-        "twins": twins(0.5, 0.4, 0.6),
+        "judge_shifts": twins(0.5, 0.4, 0.6),
         "leads_by_length": leads(("p/second", 2.0, 0.8, 2.5, REST, "keeps")),
     },
     "a price beyond people, and the lead is lost": {
@@ -460,21 +460,21 @@ LENGTHS: dict[str, dict[str, Any]] = {
         "leads_by_length": leads(("p/second", 2.0, 0.8, 2.5, REST, "lost")),
     },
     "a price of padding comes before one beyond people": {
-        "twins": twins(0.5, 0.4, 0.6),
+        "judge_shifts": twins(0.5, 0.4, 0.6),
         "people_slope": estimate(0.9, 0.8, 1.0),
         "leads_by_length": leads(("p/second", 2.0, 0.8, 2.5, REST, "uncertain")),
     },
     "a price without an interval": {
-        "twins": twins(0.5, NAN, NAN),
+        "judge_shifts": twins(0.5, NAN, NAN),
         "leads_by_length": leads(("p/second", 2.0, 0.8, 2.5)),
     },
-    "twins without padding": {"twins": SimpleNamespace(slope=None)},
+    "twins without padding": {"judge_shifts": SimpleNamespace(slope=None)},
     "no price explains the lead": {"leads_by_length": leads(("p/second", 2.0, 0.1, math.inf))},
     "the first writes less": {"leads_by_length": leads(("p/second", 2.0, -0.1, NAN))},
     "the second is not significantly worse": {
         "leads_by_length": leads(("p/near", 2.0, 0.8, 2.5), ("p/third", 1.0, 0.8, 1.25)),
     },
-    "no lead at all": {"leads_by_length": (), "twins": twins(-0.5, -0.6, -0.4)},
+    "no lead at all": {"leads_by_length": (), "judge_shifts": twins(-0.5, -0.6, -0.4)},
 }
 
 
@@ -494,7 +494,7 @@ def test_what_is_said_of_lengths_and_leads() -> None:
     made_up = base.compared.models.assign(simulated=True)
     said["simulated models"] = [length_sentence(comparing(base, models=made_up))]
     said["simulated models before a measured judge"] = [
-        length_sentence(replace(comparing(base, models=made_up), twins=twins(0.5, 0.4, 0.6)))
+        length_sentence(replace(comparing(base, models=made_up), judge_shifts=twins(0.5, 0.4, 0.6)))
     ]
     part = base.compared.models.assign(simulated=[True, False, True])
     said["some simulated models"] = [length_sentence(comparing(base, models=part))]
@@ -505,7 +505,7 @@ def test_tables_of_lengths_and_leads() -> None:
     base = cached("lengths_that_overlap")
     measured = replace(
         base,
-        twins=twins(0.5, 0.4, 0.6),
+        judge_shifts=twins(0.5, 0.4, 0.6),
         leads_by_length=leads(
             ("p/second", 2.0, 0.8, 2.5, REST, "keeps"), ("p/third", 1.0, -0.8, NAN)
         ),

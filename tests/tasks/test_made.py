@@ -3,7 +3,6 @@
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from tests.telling import Telling
 from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets._conversations import read_messages
-from urs_inspect.logs._judged import Judging
 from urs_inspect.rubrics import Rubric
 from urs_inspect.solvers._role_models import chosen_evaluators
 from urs_inspect.tasks._urs_cases import case_to_sample
@@ -27,7 +25,6 @@ from urs_inspect.tasks._viewer import (
     pair_viewer,
     rating_viewer,
     references_viewer,
-    twins_viewer,
 )
 from urs_inspect.tasks.judge_pairwise import judge_pairwise
 from urs_inspect.tasks.judge_rating import judge_rating
@@ -70,7 +67,6 @@ def test_columns_of_the_viewer(rubric: Rubric) -> None:
         "one intent and language": intent_viewer(rubric, "URS", one),
         "two intents": intent_viewer(rubric, "URS", [*one, case("c", "api")]),
         "two languages": intent_viewer(rubric, "URS", [*one, case("c", language="zh")]),
-        "twins": twins_viewer("rating_agreement.rating", (1.0, 5.0)),
         "cross-validation": crossval_viewer(rubric),
         "references": references_viewer(),
         "pairs": pair_viewer("Pairs", group="Scenario", dimensions=True),
@@ -277,23 +273,3 @@ def test_evaluators_have_the_role_once() -> None:
         chosen_evaluators(None, ["a", "b", "a"])
     with pytest.raises(InputError, match=r"evaluators: c, d does not have .*allowed: a, b"):
         chosen_evaluators(["d", "a", "c"], ["a", "b"])
-
-
-@pytest.mark.parametrize(
-    ("scorer", "known", "name"),
-    [
-        ("intent_judge", True, "p/grader"),
-        ("p/style", True, "p/grader"),
-        ("rating_agreement", True, "p/tested"),
-        ("intent_judge", False, ""),
-        ("rating_agreement", False, ""),
-    ],
-)
-def test_the_judge_of_twins_has_the_role_or_is_the_model_under_test_of_ratings(
-    scorer: str, known: bool, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module = import_module("urs_inspect.tasks.judge_twins")
-    monkeypatch.setattr(module, "roles_known", lambda: known)
-    monkeypatch.setattr(module, "models_with", lambda role: [f"p/{role}", "p/other"])
-    monkeypatch.setattr(module, "get_model", lambda: "p/tested")
-    assert module._judge_name(Judging(scorer)) == name

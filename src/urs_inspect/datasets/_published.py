@@ -1,7 +1,6 @@
-"""Published results of the URS and SaMer papers, as printed."""
+"""Published results of the URS paper, as printed."""
 
 import json
-from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, Self
@@ -15,7 +14,9 @@ PUBLISHED_SCORES = (4, 12, 13)
 """Numbers of the tables of scores by intent and language."""
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """What a YAML file holds; a field that is not named here is an error."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     @classmethod
@@ -25,51 +26,7 @@ class _Strict(BaseModel):
         return cls.model_validate_json(json.dumps(content))
 
 
-class PublishedColumn(_Strict):
-    """A column of a published table."""
-
-    name: str  # what stands over it
-    dataset: str  # name of the dataset here that it was measured on there
-
-
-class PublishedTable(_Strict):
-    """A table of published results."""
-
-    number: int  # its number in the source
-    title: str  # what it shows
-    unit: Literal["percent", "correlation"]  # `percent`, or `correlation` from -1 to 1
-    columns: tuple[PublishedColumn, ...]
-    # judge -> one number a column, None where none was printed
-    judges: dict[str, tuple[float | None, ...]]
-
-
-class Published(_Strict):
-    """Published results and where they stand."""
-
-    source: str  # the paper
-    tables: tuple[PublishedTable, ...]
-
-    def about(self, datasets: Collection[str]) -> tuple[PublishedTable, ...]:
-        """The tables with a column about one of the datasets.
-
-        `llmbar` stands for `llmbar/<subset>` as well.
-        """
-        tables = []
-        for table in self.tables:
-            measured = {column.dataset for column in table.columns}
-            measured |= {dataset.partition("/")[0] for dataset in measured}
-            if not measured.isdisjoint(datasets):
-                tables.append(table)
-        return tuple(tables)
-
-
-@lru_cache(maxsize=1)
-def load_published() -> Published:
-    """Load the published results (SaMer paper, Tables 2 to 5)."""
-    return Published.load(_HERE / "published_judges.yaml")
-
-
-class UrsColumn(_Strict):
+class UrsColumn(Strict):
     """A column of a published table."""
 
     name: str  # what stands over it; often a reported intent
@@ -78,7 +35,7 @@ class UrsColumn(_Strict):
     unit: Literal["score", "percent", "count"] = "score"  # from 1 to 10, in percent, or a number
 
 
-class UrsTable(_Strict):
+class UrsTable(Strict):
     """A table of published results."""
 
     number: int  # its number in the paper
@@ -90,7 +47,7 @@ class UrsTable(_Strict):
     notes: tuple[str, ...] = ()  # what a reader must know about it, a sentence each
 
 
-class UrsCriteria(_Strict):
+class UrsCriteria(Strict):
     """Table 6: which criteria judge which intent."""
 
     number: int  # its number in the paper
@@ -99,7 +56,7 @@ class UrsCriteria(_Strict):
     notes: tuple[str, ...] = ()  # what a reader must know about it, a sentence each
 
 
-class PublishedUrs(_Strict):
+class PublishedUrs(Strict):
     """Published results of the URS paper."""
 
     source: str  # the paper

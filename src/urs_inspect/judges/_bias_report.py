@@ -11,11 +11,11 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.datasets._sources import PEOPLE
+from urs_inspect.judges._bias_regression import BIASES, LENGTH, LISTS, OWN, PLACE, JudgeBias
 from urs_inspect.judges._biases import OTHER_LABELS, DatasetBiases
 from urs_inspect.reports._texts import listed, number
 from urs_inspect.reports.layout._tables import Section, Table
-from urs_inspect.stats import Estimate, JudgeBias
-from urs_inspect.stats._judge_bias import BIASES, LENGTH, LISTS, OWN, PLACE
+from urs_inspect.stats import Estimate
 
 _LOGITS = number(2, sign=True)
 _HEADINGS = {

@@ -10,15 +10,14 @@ from urs_inspect.annotation._campaign import BALLOT_KEY
 from urs_inspect.datasets._benches import labels_of
 from urs_inspect.datasets._sources import PEOPLE
 from urs_inspect.discrepancy._ballots import OUTCOMES, Ballot
+from urs_inspect.judges._bias_regression import JudgeBias, ShownPair, answer_doublings, judge_bias
 from urs_inspect.judges._judges import DatasetJudges, JudgeResult
-from urs_inspect.judging._twins import known_maker
+from urs_inspect.judges._twins import known_maker
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.logs._comparisons import choice_of
 from urs_inspect.logs._files import PACKAGE
 from urs_inspect.logs._scores import SIMULATED, value_of
-from urs_inspect.stats import JudgeBias, ShownPair, judge_bias
 from urs_inspect.stats._battles import OUTCOMES as KNOWN_OUTCOMES
-from urs_inspect.stats._judge_bias import answer_doublings
 
 MAD_TASK = PACKAGE + "mad"
 OTHER_LABELS = "labels"

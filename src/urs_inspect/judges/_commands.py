@@ -52,12 +52,12 @@ def judges(
     Published results about the datasets of LOGS stand below.
     """
     from urs_inspect.judges._biases import MAD_TASK, battle_biases
+    from urs_inspect.judges._judged import TWINS_TASK
     from urs_inspect.judges._judges import read_judges, read_ratings
     from urs_inspect.judges._report import judge_numbers, judges_report
+    from urs_inspect.judges._twin_shifts import read_twins
     from urs_inspect.logs._files import finished_logs, nothing_left
-    from urs_inspect.logs._judged import TWINS_TASK
     from urs_inspect.reports.layout._tables import csv_text
-    from urs_inspect.reports.numbers._twins import read_twins
 
     if csv_file is not None:
         _check_new(csv_file)

@@ -2,9 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
+from pathlib import PurePosixPath
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 import numpy as np
@@ -12,18 +13,26 @@ from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import SampleScore, Score
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, choices
 from urs_inspect.judging._reply_counts import summed
 from urs_inspect.judging._scores import last_score
 from urs_inspect.judging._verdicts import OVERALL
-from urs_inspect.logs._naming import distinct_names, facts_of
+from urs_inspect.logs._naming import (
+    CREATED,
+    FILE,
+    STRUCTURED,
+    distinct_names,
+    public,
+    structured_of,
+)
 from urs_inspect.logs._scores import SIMULATED
-from urs_inspect.scorers._pair_metrics import items_of
+from urs_inspect.scorers._pair_metrics import judged_items
 from urs_inspect.scorers._rating_agreement import RatedItem, RatingAgreement, agreement, rated_item
 from urs_inspect.stats import (
     BASELINES,
     Estimate,
     JudgeMeasures,
+    Verdicts,
     baseline_verdicts,
     compare_means,
     correctness,
@@ -45,6 +54,18 @@ Key = tuple[str, int]
 """Id and epoch of a sample."""
 Scores = dict[Key, SampleScore]
 
+_NO_FACTS = ("bench", "judge")
+"""Arguments of tasks that say nothing beside the data set and the judge."""
+_SETTINGS = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "max_tokens",
+    "reasoning_effort",
+    "reasoning_tokens",
+    "effort",
+)
+"""Settings of a call that are facts."""
 _ITEMS: Mapping[Level, str | None] = {"overall": OVERALL, "dimensions": None}
 """Levels as `items_of` names them."""
 _SHOWN_FIRST = {"both": ("a", "b"), "ab": ("a",), "seeded": ("a",)}
@@ -101,7 +122,7 @@ class LoggedJudge:
     judgements: int  # verdicts (overall and on dimensions) or ratings that it was asked for
     effort: Effort
     location: str  # of the log; empty for a computed baseline
-    facts: Mapping[str, str] = field(repr=False)  # of the log, as from `facts_of`
+    facts: Mapping[str, str] = field(repr=False)  # of the log, as from `log_facts`
     items: Mapping[Key, Any] = field(repr=False)  # scores or ratings by sample and epoch
     reply_counts: Mapping[str, int] = field(default_factory=dict, repr=False)
     """How many of its replies came, and were `unkeyed`, `asked_again` and so on.
@@ -241,9 +262,64 @@ def _logged(log: EvalLog, scores: Scores) -> dict[str, Any]:
     return {
         "effort": effort(judged),
         "location": log.location,
-        "facts": facts_of(log),
+        "facts": log_facts(log),
         "reply_counts": counts,
     }
+
+
+def log_facts(log: EvalLog) -> dict[str, str]:
+    """Arguments, settings of the first model call, prompts, time and file of a log, by name.
+
+    The log must have its samples. Nothing is included whose name sounds like a secret.
+    """
+    facts: dict[str, Any] = {
+        name: value
+        for name, value in log.eval.model_args.items()
+        if isinstance(value, (str, int, float))
+    }
+    arguments = log.eval.task_args
+    facts |= {name: value for name, value in arguments.items() if name not in _NO_FACTS}
+    samer = arguments.get("samer")
+    if isinstance(samer, dict):  # an option that differs is named alone
+        for name, value in samer.items():
+            fact = name
+            if name == "model":
+                fact = "samer"
+            facts[fact] = value
+    facts |= _settings_of_first_call(log)
+    about = [score.metadata or {} for score in _all_scores(log)]
+    about_log = log.eval.metadata or {}
+    facts["rubric"] = about_log.get("rubric")
+    facts["version"] = log.eval.task_version
+    prompts = (known["prompt_version"] for known in about if known.get("prompt_version"))
+    facts["prompts"] = next(prompts, None)
+    facts[STRUCTURED] = structured_of(about)  # what became of the argument, which may be `auto`
+    shown = {name: _shown(value) for name, value in public(facts).items()}
+    return {
+        **shown,
+        CREATED: log.eval.created[:19].replace("T", " "),
+        FILE: PurePosixPath(log.location).name,
+    }
+
+
+def _settings_of_first_call(log: EvalLog) -> dict[str, Any]:
+    for sample in log.samples or []:
+        for event in sample.events:
+            if isinstance(event, ModelEvent):
+                return {name: getattr(event.config, name) for name in _SETTINGS}
+    return {}
+
+
+def _all_scores(log: EvalLog) -> Iterator[Score]:
+    for sample in log.samples or []:
+        scores = sample.scores or {}
+        yield from scores.values()
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return choices(value)
+    return str(value)
 
 
 def _adjusted(tests: Sequence[JudgeTest[Judge]]) -> list[JudgeTest[Judge]]:
@@ -355,6 +431,17 @@ def _measure(scores: Scores, level: Level) -> JudgeMeasures | None:
 def _facts(score: SampleScore) -> dict[str, Any]:
     """Labels of the verdicts that were asked for, and verdicts by the response shown first."""
     return {"verdicts": {}, **(score.score.metadata or {})}
+
+
+def items_of(scores: Sequence[SampleScore], name: str | None = OVERALL) -> Verdicts | None:
+    """Verdicts of a run for comparing judges: overall by default, all dimensions for None.
+
+    None if there are none.
+    """
+    items = judged_items(scores, dimensions=name is None)
+    if items is None:
+        return None
+    return items.verdicts
 
 
 def _accuracy_of(judge: JudgeResult, level: Level) -> float:

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect.datasets._benches import labels_of
-from urs_inspect.datasets._published import PublishedTable, load_published
 from urs_inspect.judges._bias_report import NO_LABELS, bias_section, bias_sentence
 from urs_inspect.judges._biases import DatasetBiases, pair_biases
 from urs_inspect.judges._judges import (
@@ -26,7 +25,10 @@ from urs_inspect.judges._judges import (
     Level,
     LoggedJudge,
     RatingJudge,
+    items_of,
 )
+from urs_inspect.judges._published import PublishedTable, load_published
+from urs_inspect.judges._twin_shifts import Twins
 from urs_inspect.judges._twins_report import twins_sections
 from urs_inspect.judging._reply_counts import header_rows, sentences
 from urs_inspect.logs._scores import SIMULATED
@@ -41,11 +43,11 @@ from urs_inspect.reports.layout._tables import (
     simulation_section,
 )
 from urs_inspect.reports.numbers._panels import FEWEST_JUDGES, panel_of
-from urs_inspect.reports.numbers._twins import Twins
 from urs_inspect.reports.words._panels import panel_section
-from urs_inspect.scorers._pair_metrics import accuracies_by, items_of, judged_items
+from urs_inspect.scorers._pair_metrics import JudgedItems, judged_items
 from urs_inspect.scorers._rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
 from urs_inspect.stats import Estimate, correctness
+from urs_inspect.stats._measures import group_accuracies
 
 JUDGES = ReportKind("urs-inspect judges", 1, "urs-inspect judges", "judges")
 
@@ -101,7 +103,7 @@ def pair_details(judge: JudgeResult) -> list[Detail]:
             continue
         details += _details(level, "all", "", vars(measures))
         for place in ("scenario", "need", "dimension"):
-            for group, estimate in accuracies_by(items, place).items():
+            for group, estimate in _accuracies_by(items, place).items():
                 details += _details(level, place, group, {"accuracy": estimate})
     facts = [score.score.metadata or {} for score in scores]
     failures: Counter[str] = Counter()
@@ -110,6 +112,22 @@ def pair_details(judge: JudgeResult) -> list[Detail]:
     if unknown := sum(len(metadata.get("unknown_dimensions", ())) for metadata in facts):
         failures["unknown dimensions"] = unknown
     return [*details, *_failures(failures), *_reply_counts(judge)]
+
+
+def _accuracies_by(items: JudgedItems, place: str) -> dict[str, Estimate]:
+    """Accuracy by `scenario`, `need` or `dimension`, in alphabetical order.
+
+    Empty where all items are of the same.
+    """
+    groups = items.places[place]
+    if len(set(groups) - {""}) < 2:
+        return {}
+    estimates = sorted(group_accuracies(items.verdicts, groups).items())
+    return {
+        str(group): estimate.reported((0.0, 1.0))
+        for group, estimate in estimates
+        if group and not math.isnan(estimate.value)
+    }
 
 
 def rating_details(judge: RatingJudge) -> list[Detail]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from urs_inspect._util import counted
+from urs_inspect.judges._twin_shifts import Twins
 from urs_inspect.logs._files import short_name
 from urs_inspect.reports._texts import Format, listed, number, share
 from urs_inspect.reports.layout._tables import Section, Table
-from urs_inspect.reports.numbers._twins import Twins
 from urs_inspect.stats._power import FEWEST, POWER
 
 _SIGNED = number(2, sign=True)

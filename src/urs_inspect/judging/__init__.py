@@ -7,7 +7,6 @@ from urs_inspect.judging._frames import JudgePrompt
 from urs_inspect.judging._prompts import PromptBuilder
 from urs_inspect.judging._replies import read_rating
 from urs_inspect.judging._score_reply import read_reply
-from urs_inspect.judging._twins import Kind, Original, register_twin
 from urs_inspect.judging._verdicts import read_verdict, read_verdicts
 
 __all__ = [
@@ -18,9 +17,7 @@ __all__ = [
     "JudgePrompt",
     "Judged",
     "Judgement",
-    "Kind",
     "Message",
-    "Original",
     "PromptBuilder",
     "Reply",
     "ScoreRecord",
@@ -28,5 +25,4 @@ __all__ = [
     "read_reply",
     "read_verdict",
     "read_verdicts",
-    "register_twin",
 ]

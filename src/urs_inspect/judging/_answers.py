@@ -29,6 +29,8 @@ BETWEEN_JUDGES = "\n\n---\n\n"
 """Stands in an explanation between what two judges said."""
 OTHER_CRITERIA = "Criteria without a score"
 """How the sentence begins that says why there are some."""
+OF_PROMPT = ("rubric", "prompt", "judge_language")
+"""Arguments of `AnswerJudging`, and of a run, on which its prompts depend."""
 Reason = Literal["scoring_failed", "grader_failed", "no_response"]
 
 

@@ -2,16 +2,11 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from pathlib import PurePosixPath
 from typing import Any
 
-from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog
-from inspect_ai.scorer import Score
-
-from urs_inspect._util import choices
 
 CREATED = "created"
 FILE = "file"
@@ -19,18 +14,8 @@ FILE = "file"
 
 _BARE = ("protocol", "orders", "rubric", CREATED, FILE)
 """Facts whose value is clear without their name."""
-_SKIPPED = ("bench", "judge")
 STRUCTURED = "structured"
 """Argument of tasks that judge, and fact of their scores."""
-_SETTINGS = (
-    "temperature",
-    "top_p",
-    "top_k",
-    "max_tokens",
-    "reasoning_effort",
-    "reasoning_tokens",
-    "effort",
-)
 _SPEED = {
     "max_connections",
     "adaptive_connections",
@@ -46,55 +31,6 @@ _SPEED = {
 _SECRET = re.compile(
     r"key|auth|secret|password|credential|(?<!max_)(?<!reasoning_)token", re.IGNORECASE
 )
-
-
-def facts_of(log: EvalLog) -> dict[str, str]:
-    """Arguments, settings of the first model call, prompts, time and file of a log, by name.
-
-    The log must have its samples. Nothing is included whose name sounds like a secret.
-    """
-    facts: dict[str, Any] = {
-        name: value
-        for name, value in log.eval.model_args.items()
-        if isinstance(value, (str, int, float))
-    }
-    arguments = log.eval.task_args
-    facts |= {name: value for name, value in arguments.items() if name not in _SKIPPED}
-    samer = arguments.get("samer")
-    if isinstance(samer, dict):  # an option that differs is named alone
-        for name, value in samer.items():
-            fact = name
-            if name == "model":
-                fact = "samer"
-            facts[fact] = value
-    facts |= _settings_of_first_call(log)
-    about = [score.metadata or {} for score in _scores(log)]
-    about_log = log.eval.metadata or {}
-    facts["rubric"] = about_log.get("rubric")
-    facts["version"] = log.eval.task_version
-    prompts = (known["prompt_version"] for known in about if known.get("prompt_version"))
-    facts["prompts"] = next(prompts, None)
-    facts[STRUCTURED] = structured_of(about)  # what became of the argument, which may be `auto`
-    shown = {name: _shown(value) for name, value in public(facts).items()}
-    return {
-        **shown,
-        CREATED: log.eval.created[:19].replace("T", " "),
-        FILE: PurePosixPath(log.location).name,
-    }
-
-
-def _settings_of_first_call(log: EvalLog) -> dict[str, Any]:
-    for sample in log.samples or []:
-        for event in sample.events:
-            if isinstance(event, ModelEvent):
-                return {name: getattr(event.config, name) for name in _SETTINGS}
-    return {}
-
-
-def _scores(log: EvalLog) -> Iterator[Score]:
-    for sample in log.samples or []:
-        scores = sample.scores or {}
-        yield from scores.values()
 
 
 def structured_of(facts: Iterable[Mapping[str, Any]]) -> str | None:
@@ -122,7 +58,7 @@ def structured_of(facts: Iterable[Mapping[str, Any]]) -> str | None:
 
 
 def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
-    """Shortest distinct names of logs, each given by its judge and facts as from `facts_of`.
+    """Shortest distinct names of logs, each given by its judge and its facts by name.
 
     The judge alone where it has one log, else with the facts in which its logs differ; time or file
     of the log, and at last a number, only where no other fact distinguishes them.
@@ -214,12 +150,6 @@ def _whole(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_whole, value))
     return value
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, list):
-        return choices(value)
-    return str(value)
 
 
 def _differing(logs: Sequence[Mapping[str, str]]) -> list[str]:

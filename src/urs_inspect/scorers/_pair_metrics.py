@@ -15,7 +15,6 @@ from urs_inspect.judging._reply_counts import header_rows, summed
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.scorers._metrics import defined, facts_of
 from urs_inspect.stats import (
-    Estimate,
     Verdicts,
     baseline_verdicts,
     encode,
@@ -30,7 +29,6 @@ from urs_inspect.stats._measures import (
     Codes,
     accuracies,
     combine_orders,
-    group_accuracies,
 )
 
 HEADLINE = "overall accuracy_all"
@@ -142,17 +140,6 @@ def _habits(title: str, items: JudgedItems) -> dict[str, float]:
     return {f"{title} {name}": getattr(measures, name).value for name in _MEASURES}
 
 
-def items_of(scores: Sequence[SampleScore], name: str | None = OVERALL) -> Verdicts | None:
-    """Verdicts of a run for comparing judges: overall by default, all dimensions for None.
-
-    None if there are none.
-    """
-    items = judged_items(scores, dimensions=name is None)
-    if items is None:
-        return None
-    return items.verdicts
-
-
 def baseline_of(kind: str, items: JudgedItems) -> Codes:
     """Final verdicts of a baseline that is asked as the judge was, with the seed 0.
 
@@ -176,22 +163,6 @@ def baseline_of(kind: str, items: JudgedItems) -> Codes:
     if items.verdicts.swapped is None:
         return verdicts
     return combine_orders(verdicts, verdicts_if(B - first))
-
-
-def accuracies_by(items: JudgedItems, place: str) -> dict[str, Estimate]:
-    """Accuracy by `scenario`, `need` or `dimension`, in alphabetical order.
-
-    Empty where all items are of the same.
-    """
-    groups = items.places[place]
-    if len(set(groups) - {""}) < 2:
-        return {}
-    estimates = sorted(group_accuracies(items.verdicts, groups).items())
-    return {
-        str(group): estimate.reported(_SHARE)
-        for group, estimate in estimates
-        if group and not math.isnan(estimate.value)
-    }
 
 
 def judged_items(scores: Sequence[SampleScore], *, dimensions: bool) -> JudgedItems | None:

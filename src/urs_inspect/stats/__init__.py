@@ -14,7 +14,6 @@ from urs_inspect.stats._correlation import (
     correlation_difference,
 )
 from urs_inspect.stats._elo import fit_elo
-from urs_inspect.stats._judge_bias import JudgeBias, ShownPair, judge_bias
 from urs_inspect.stats._means import (
     Margin,
     MeanColumn,
@@ -44,7 +43,6 @@ __all__ = [
     "CorrelationDifferences",
     "Correlations",
     "Estimate",
-    "JudgeBias",
     "JudgeMeasures",
     "LeaderboardAgreement",
     "Margin",
@@ -53,7 +51,6 @@ __all__ = [
     "MeanDraws",
     "Ranking",
     "Resampling",
-    "ShownPair",
     "Verdicts",
     "baseline_verdicts",
     "battles_of",
@@ -69,7 +66,6 @@ __all__ = [
     "fit_elo",
     "holm",
     "interval_alpha",
-    "judge_bias",
     "longer_response",
     "mean_estimates",
     "mean_interval",

@@ -2,7 +2,6 @@
 
 from urs_inspect.tasks.judge_pairwise import judge_pairwise
 from urs_inspect.tasks.judge_rating import judge_rating
-from urs_inspect.tasks.judge_twins import judge_twins
 from urs_inspect.tasks.mad import mad
 from urs_inspect.tasks.md_eval import md_eval
 from urs_inspect.tasks.urs import urs
@@ -13,7 +12,6 @@ from urs_inspect.tasks.urs_references import urs_references
 __all__ = [
     "judge_pairwise",
     "judge_rating",
-    "judge_twins",
     "mad",
     "md_eval",
     "urs",

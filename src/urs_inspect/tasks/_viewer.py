@@ -140,18 +140,6 @@ def intent_viewer(rubric: Rubric, name: str, cases: Sequence[UrsCase]) -> Viewer
     )
 
 
-def twins_viewer(column: str, scale: tuple[float, float]) -> ViewerConfig:
-    """The score of a twin, in a column `scorer.key`; the id names its answer and kind."""
-    key = column.rpartition(".")[2]
-    return sample_list(
-        "Judge twins",
-        [column, "input", "answer"],
-        labels={key: wide("Score")},
-        scales={key: ScoreColorScale(palette="good-high", min=scale[0], max=scale[1])},
-        sort=[],
-    )
-
-
 def crossval_viewer(rubric: Rubric) -> ViewerConfig:
     """The list of judgements of a cross-validation, the worst first.
 

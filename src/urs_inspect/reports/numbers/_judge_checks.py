@@ -4,10 +4,9 @@
 """
 
 import math
-import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -15,16 +14,14 @@ import numpy as np
 import pandas as pd
 from inspect_ai.log import EvalLog
 
-from urs_inspect._util import counted
+from urs_inspect._satellites import at, offered
 from urs_inspect.datasets._benches import labels_of
 from urs_inspect.datasets._sources import GPT_4, PEOPLE
+from urs_inspect.judging._answers import OF_PROMPT
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
-from urs_inspect.judging._twins import PADDED
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
 from urs_inspect.logs._grids import read_grid_logs
-from urs_inspect.logs._judged import OF_PROMPT, TWINS_TASK
 from urs_inspect.logs._scores import role_models
-from urs_inspect.reports._texts import listed
 from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched
 from urs_inspect.reports.numbers._answers import Answers, Run
 from urs_inspect.reports.numbers._conditions import Conditions
@@ -37,22 +34,17 @@ from urs_inspect.reports.numbers._crossval import (
     read_judged_runs,
 )
 from urs_inspect.reports.numbers._human_data import HumanRatings
-from urs_inspect.reports.numbers._twins import (
-    KindShift,
-    Twins,
-    read_twins,
-    samples_of,
-)
 from urs_inspect.rubrics import FINAL
-from urs_inspect.scorers._twins import JUDGE_LANGUAGE, SLOPE
 from urs_inspect.solvers import NullAnswer
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import pooled_deviation
 from urs_inspect.stats._correlation import rank_correlation
 
+_CHANGING = offered("changes of answers")
+"""Task that has answers judged again, changed -> what reads its logs; of satellites."""
 JUDGE_TASKS = (
     "judge_rating",
-    "judge_twins",
+    *_CHANGING,
     "md_eval",
     "judge_pairwise",
     "urs_probe",
@@ -111,6 +103,60 @@ class Labelled:
     longest: float  # accuracy of choosing the longer answer; NaN if not known
 
 
+@dataclass(frozen=True)
+class JudgeShift:
+    """What one change of answers moves the scores of a judge by."""
+
+    check: Check
+    title: str  # what was changed
+    points: Estimate
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class JudgeShifts:
+    """What changes of answers move the scores of a judge by."""
+
+    log: str  # its name
+    shifts: tuple[JudgeShift, ...]
+    slope: Estimate | None  # points for each doubling of the length by padding, if that was tried
+
+
+@dataclass(frozen=True)
+class CheckRun:
+    """The run that makes a check."""
+
+    task: str  # empty for a second judgement of the answers of the first log
+    judges: tuple[str, ...]
+    logs: tuple[str, ...]  # of the ranking, as one types them
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    is_under_test: bool = False  # whether the judge is the model of the run, without a role
+
+    @property
+    def folder(self) -> str:
+        """Where its log goes, beside those of the ranking."""
+        return self.logs[0].rpartition("/")[0] or "."
+
+
+@dataclass(frozen=True)
+class UnusedLogs:
+    """Logs of judge tasks that are about no judge of a ranking, or are not the largest."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class UnreadLog:
+    """A log of a judge task that could not be read."""
+
+    name: str
+    error: Exception
+
+
+LeftOut = str | UnusedLogs | UnreadLog
+"""What a report leaves out: a sentence of the room that reads logs, or logs of judge tasks."""
+
+
 class JudgeFact(NamedTuple):
     """One result about a judge, or a check without one."""
 
@@ -118,7 +164,7 @@ class JudgeFact(NamedTuple):
     judge: str  # of a panel all
     result: Estimate | None = None
     files: tuple[str, ...] = ()  # logs, or a file of ratings; none for the logs of the ranking
-    command: str = ""  # that makes the check, where it was not made
+    run: CheckRun | None = None  # that makes the check, where it was not made
     baseline: float = (
         math.nan
     )  # of choosing the longer answer, of no correlation; most that is deserved
@@ -130,7 +176,7 @@ class JudgeFact(NamedTuple):
     labelled: Labelled | None = None
     leniency_included: bool = False  # in self-preference, where no third model shows it
     replies: Counter[str] | None = None  # counts, as in `_reply_counts`
-    twins: KindShift | None = None
+    shift: JudgeShift | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -138,35 +184,35 @@ class JudgeFact(NamedTuple):
         return _verdict_of(self)
 
 
-def read_largest_twins(
-    answers: Answers, judges: Sequence[str], logs: Collection[str], skipped: list[str]
-) -> Twins | None:
-    """Read the log with the most twins by these judges, asked with the prompts of these logs.
+def read_shifts(
+    answers: Answers, judges: Sequence[str], logs: Collection[str], unread: list[LeftOut]
+) -> JudgeShifts | None:
+    """Read what changes of answers move these judges by, asked with the prompts of these logs.
 
-    One with padded twins comes before one without, as only padded twins correct leads. `skipped`
-    gets a sentence for each that cannot be read.
+    `unread` gets each log that cannot be read.
     """
-    candidates = []
-    for log in answers.judge_logs:
-        is_theirs = log.eval.task == TWINS_TASK and _judges_of(log) == [frozenset(judges)]
-        if is_theirs and not _same_prompts(answers, log).isdisjoint(logs):
-            candidates.append((SLOPE in _metrics(log), samples_of(log), log))
-    candidates.sort(key=lambda candidate: candidate[:2], reverse=True)
-    for *_, log in candidates:
-        try:
-            return read_twins(log)
-        except Exception as error:  # a damaged file may raise anything
-            name = short_name(log.location)
-            skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
+    for task, address in _CHANGING.items():
+        theirs = []
+        for log in answers.judge_logs:
+            is_theirs = log.eval.task == PACKAGE + task and _judges_of(log) == [frozenset(judges)]
+            if is_theirs and not _same_prompts(answers, log).isdisjoint(logs):
+                theirs.append(log)
+        shifts: JudgeShifts | None = at(address)(theirs, unread) if theirs else None
+        if shifts is not None:
+            return shifts
     return None
 
 
 def read_judge_facts(
-    answers: Answers, panels: Iterable[Sequence[str]], resampling: Resampling, skipped: list[str]
+    answers: Answers,
+    panels: Iterable[Sequence[str]],
+    resampling: Resampling,
+    skipped: list[LeftOut],
 ) -> list[JudgeFact]:
     """Read what logs say about judges of rankings.
 
-    Of logs of one benchmark the largest, the last of these, counts.
+    Of logs of one benchmark the largest, the last of these, counts. `skipped` gets what is left
+    out.
     """
     wanted: dict[frozenset[str], str] = {}
     for panel in panels:
@@ -184,11 +230,7 @@ def read_judge_facts(
         if log.location not in used:
             unused.append(short_name(log.location))
     if unused:
-        skipped.append(
-            f"{counted(len(unused), 'log')} of judge tasks left out, not about a judge of these"
-            " rankings, or smaller than another one of the same data:"
-            f" {listed(unused)}."
-        )
+        skipped.append(UnusedLogs(tuple(unused)))
     facts: list[JudgeFact] = []
     for key, log in largest.items():
         facts += _of_header(str(key[0]), log, answers)
@@ -211,6 +253,13 @@ def _largest(
     return largest
 
 
+def samples_of(log: EvalLog) -> int:
+    """Number of samples that a run completed."""
+    if log.results:
+        return log.results.completed_samples
+    return 0
+
+
 def _data_and_prompts(log: EvalLog) -> tuple[object, ...]:
     about = log.eval.metadata or {}
     facts = (about.get(name) for name in ("dataset_sha256", "rubric", "rubric_sha256"))
@@ -222,7 +271,7 @@ def _judges_of(log: EvalLog) -> list[frozenset[str]]:
     if log.eval.task == TASK:
         about = log.eval.metadata or {}
         return [frozenset([name]) for name in about.get("evaluators", ())]
-    if log.eval.task in (PACKAGE + "urs_probe", TWINS_TASK):
+    if log.eval.task in {PACKAGE + task for task in ("urs_probe", *_CHANGING)}:
         graders = role_models(log).get("grader", [log.eval.model])
         return [frozenset(graders)]
     if log.eval.task_args.get("judge", "model") != "model":
@@ -233,7 +282,7 @@ def _judges_of(log: EvalLog) -> list[frozenset[str]]:
 def _same_prompts(answers: Answers, log: EvalLog) -> frozenset[str]:
     """The logs of answers that were judged with the prompts of a log of a judge task."""
     about = log.eval.metadata or {}
-    language = log.eval.task_args.get("judge_language") or about.get(JUDGE_LANGUAGE)
+    language = log.eval.task_args.get("judge_language") or about.get("judge_language")
     hashes = {name: run.rubric_sha256 for name, run in answers.runs.items()}
     judged = answers.table[answers.table["prompt_sha256"] != ""]
     other_rubric = judged["rubric"] != about.get("rubric")
@@ -251,7 +300,7 @@ def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact
     data = str(about.get("dataset"))
     rubric = str(about.get("rubric", ""))
     same = _same_prompts(answers, log)
-    metrics = _metrics(log)
+    metrics = header_metrics(log)
     low = metrics.get("low", math.nan)
     high = metrics.get("high", math.nan)
     longest = metrics.get("longest", math.nan)
@@ -285,7 +334,7 @@ def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact
         )
 
 
-def _metrics(log: EvalLog) -> dict[str, float]:
+def header_metrics(log: EvalLog) -> dict[str, float]:
     """Metrics of a log; of several judgements those of the first, by the judge of the header."""
     metrics: dict[str, float] = {}
     if log.results is None:
@@ -314,7 +363,7 @@ def _preferences(
     grids: Sequence[EvalLog],
     judges: set[str],
     resampling: Resampling,
-    skipped: list[str],
+    skipped: list[LeftOut],
 ) -> Iterator[JudgeFact]:
     """Self-preference in logs of `urs_crossval`, and in answers that several judges have judged."""
     for judged in (*_read_grids(answers, grids, skipped), *_read_runs(answers, judges)):
@@ -340,11 +389,16 @@ def _preferences(
             )
 
 
-def _read_grids(answers: Answers, logs: Sequence[EvalLog], skipped: list[str]) -> Iterator[_Judged]:
+def _read_grids(
+    answers: Answers, logs: Sequence[EvalLog], skipped: list[LeftOut]
+) -> Iterator[_Judged]:
     if not logs:
         return
     headers = {short_name(log.location): log for log in logs}
-    for grid in grids_of(read_grid_logs(logs, skipped)):
+    damaged: list[str] = []
+    read = read_grid_logs(logs, damaged)
+    skipped += damaged
+    for grid in grids_of(read):
         names = [log.name for log in grid.logs]
         same = _same_prompts(answers, headers[names[0]])
         rubric = str(grid.conditions["rubric"])
@@ -366,7 +420,7 @@ def judge_checks(
     facts: Iterable[JudgeFact],
     resampling: Resampling,
     runs: Mapping[str, Run],
-    twins: Twins | None = None,
+    shifts: JudgeShifts | None = None,
 ) -> tuple[JudgeFact, ...]:
     """The checks of the judge of a ranking; `runs` are those of its logs, by log."""
     judges = conditions.judges
@@ -385,12 +439,12 @@ def judge_checks(
         elif same_prompts and fact.judge in models:
             checks.append(fact)
     checks += _keys(answers, judges)
-    if twins is not None:
-        checks += _shifts(twins, panel, conditions.rubric)
+    if shifts is not None:
+        checks += _shifts(shifts, panel, conditions.rubric)
     known = {fact.check for fact in checks}
-    for check, command in _commands(conditions, answers, runs).items():
+    for check, run in _runs(conditions, answers, runs).items():
         if check not in known:
-            checks.append(JudgeFact(check, panel, command=command))
+            checks.append(JudgeFact(check, panel, run=run))
     checks.sort(key=lambda fact: (_CHECKS.index(fact.check), fact.other_prompts))
     return tuple(checks)
 
@@ -445,77 +499,46 @@ def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> Iterator[JudgeFact]:
         yield JudgeFact("keys", judge, share, baseline=MOST_UNKEYED, replies=numbers)
 
 
-def _shifts(twins: Twins, panel: str, rubric: str) -> Iterator[JudgeFact]:
-    """What the judge pays for each kind of change, by a log of twins."""
-    files = (short_name(twins.log.location),)
-    for kind in twins.kinds:
-        check: Check = "additions"
-        if kind.kind in PADDED:
-            check = "padded"
-        elif kind.effect == "flaw":
-            check = "flaws"
-        yield JudgeFact(check, panel, kind.shift, files, baseline=0.0, rubric=rubric, twins=kind)
+def _shifts(shifts: JudgeShifts, panel: str, rubric: str) -> Iterator[JudgeFact]:
+    """What the judge pays for each kind of change."""
+    files = (shifts.log,)
+    for shift in shifts.shifts:
+        result = shift.points
+        yield JudgeFact(shift.check, panel, result, files, baseline=0, rubric=rubric, shift=shift)
 
 
-def _commands(
+def _runs(
     conditions: Conditions, answers: pd.DataFrame, runs: Mapping[str, Run]
-) -> dict[Check, str]:
-    """Check -> the command that does it; empty for one that does not apply.
-
-    A command leaves its log beside those of the ranking.
-    """
+) -> dict[Check, CheckRun | None]:
+    """Check -> the run that does it; None for one that does not apply."""
     judges = conditions.judges
     logs = list(answers["log"].unique())
     asked: Mapping[str, Any] = {}
     if logs[0] in runs:
         asked = runs[logs[0]].options
-    prompts = [f"{name}={asked[name]}" for name in OF_PROMPT if name in asked]
-    dataset = asked.get("dataset", conditions.dataset)
-    same_task = _flags("-T", [f"dataset={dataset}", *prompts])
-    files = [_typed(log) for log in logs]
-    all_files = ",".join(files)
-    folder = files[0].rpartition("/")[0] or "."
-    graders = ["--model", "none", "--model-role", _role(judges)]
-    model = ["--model", judges[0]]
-
-    def run(task: str, *words: str) -> str:
-        return shlex.join(["inspect", "eval", PACKAGE + task, *words, "--log-dir", folder])
-
-    again = ["inspect", "score", files[0], "--scorer", PACKAGE + "intent_judge", *graders[2:]]
-    again += [*_flags("-S", prompts), "--action", "append", "--overwrite"]
-    commands: dict[Check, str] = {
-        "people": run("judge_pairwise", "-T", f"bench={_PEOPLE_DATA}", *model),
-        "labels": run("md_eval", *model),
-        "repeats": shlex.join(again),
-        "null answers": run("urs_probe", *graders, *same_task),
-        "padded": run("judge_twins", *graders, "-T", f"answers={all_files}"),
-        "itself": "",
+    prompts = {name: str(asked[name]) for name in OF_PROMPT if name in asked}
+    same_task = {"dataset": str(asked.get("dataset", conditions.dataset)), **prompts}
+    files = tuple(map(_typed, logs))
+    answered = {"answers": ",".join(files)}
+    alone = CheckRun("judge_pairwise", judges, files, {"bench": _PEOPLE_DATA}, is_under_test=True)
+    found: dict[Check, CheckRun | None] = {
+        "people": alone,
+        "labels": replace(alone, task="md_eval", arguments={}),
+        "repeats": CheckRun("", judges, files, prompts),
+        "null answers": CheckRun("urs_probe", judges, files, same_task),
+        "itself": None,
     }
+    for task in _CHANGING:
+        found["padded"] = CheckRun(task, judges, files, answered)
     models = list(dict.fromkeys(map(str, answers["base_model"])))
     if set(judges) & set(models):
         evaluators = list(judges)
         if len(judges) == 1:
             others = [model for model in models if model not in judges]
             evaluators += others[:1] or ["OTHER"]
-        arguments = [f"answers={all_files}", "references=dataset", "unanswered=unscored"]
-        compared = [*same_task, *_flags("-T", arguments)]
-        roles = ["--model", "none", "--model-role", _role(evaluators)]
-        commands["itself"] = run("urs_crossval", *roles, *compared)
-    return commands
-
-
-def _flags(flag: str, values: Iterable[str]) -> list[str]:
-    words = []
-    for value in values:
-        words += [flag, value]
-    return words
-
-
-def _role(judges: Sequence[str]) -> str:
-    if len(judges) == 1:
-        return f"grader={judges[0]}"
-    names = ", ".join(judges)
-    return f"grader=[{names}]"
+        how = {**same_task, **answered, "references": "dataset", "unanswered": "unscored"}
+        found["itself"] = CheckRun("urs_crossval", tuple(evaluators), files, how)
+    return found
 
 
 def _typed(log: str) -> str:
@@ -529,18 +552,9 @@ def _typed(log: str) -> str:
     return str(path)
 
 
-_NOT_PASSED: dict[str, Verdict] = {
-    "adds": "failed",
-    "is not noticed": "failed",
-    "cannot tell": "unclear",
-    "too few": "unclear",
-}
-"""Verdicts on twins."""
-
-
 def _verdict_of(fact: JudgeFact) -> Verdict:
     if fact.result is None:
-        if fact.command:
+        if fact.run:
             return "not checked"
         return "does not apply"
     value = fact.result.value
@@ -552,8 +566,8 @@ def _verdict_of(fact: JudgeFact) -> Verdict:
         if value > fact.baseline or value < fact.lowest:
             return "failed"
         return "passed"
-    if fact.twins:
-        return _NOT_PASSED.get(fact.twins.verdict, "passed")
+    if fact.shift:
+        return fact.shift.verdict
     return _verdict_above(fact, fact.result)
 
 

@@ -41,9 +41,11 @@ from urs_inspect.reports.numbers._corrected import CorrectedMeans, correct_means
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._judge_checks import (
     JudgeFact,
+    JudgeShifts,
+    LeftOut,
     judge_checks,
     read_judge_facts,
-    read_largest_twins,
+    read_shifts,
 )
 from urs_inspect.reports.numbers._lengths import (
     LengthLead,
@@ -65,7 +67,6 @@ from urs_inspect.reports.numbers._scores import (
     with_shares,
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
-from urs_inspect.reports.numbers._twins import Twins
 from urs_inspect.rubrics import FINAL, HIGHEST, Rubric, Term, load_rubric
 from urs_inspect.scorers._metrics import CLUSTER
 from urs_inspect.stats import Estimate, interval_alpha
@@ -182,7 +183,8 @@ class Ranking:
     without_intents: tuple[LostLead, ...] = ()  # leads of the first model
     regression: LengthRegression | None = None  # of scores on length, where it was asked for
     judge_checks: tuple[JudgeFact, ...] = ()
-    twins: Twins | None = None  # what the judge pays for changes of an answer, if that was measured
+    # what changes of answers move the judge by, if that was measured
+    judge_shifts: JudgeShifts | None = None
     people_slope: Estimate | None = (
         None  # what it pays for length beyond people's ratings, if known
     )
@@ -214,7 +216,7 @@ class Leaderboard:
 
     rankings: tuple[Ranking, ...]
     runs: tuple[Run, ...]
-    skipped: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
+    skipped: tuple[LeftOut, ...]  # what was skipped and why
     resampling: Resampling
     command: str  # the command that made the report
     not_ranked: tuple[NotRanked, ...] = ()
@@ -265,7 +267,7 @@ def make_leaderboard(  # noqa: PLR0913 - all but the answers have defaults
     resampling = Resampling(rounds, level, seed)
     rankings: list[Ranking] = []
     not_ranked: list[NotRanked] = []
-    skipped = list(answers.left_out)
+    skipped: list[LeftOut] = list(answers.left_out)
     blocks = blocks_of(answers.table)
     matched: list[Matched] = []
     if human:
@@ -279,8 +281,8 @@ def make_leaderboard(  # noqa: PLR0913 - all but the answers have defaults
             rated = (human, matched[place])
         try:
             logs = set(block.table["log"])
-            twins = read_largest_twins(answers, block.conditions.judges, logs, skipped)
-            ranking = _ranking(block, rubric, traffic, resampling, rated, control, twins)
+            shifts = read_shifts(answers, block.conditions.judges, logs, skipped)
+            ranking = _ranking(block, rubric, traffic, resampling, rated, control, shifts)
         except InputError as error:
             if not rankings:
                 raise
@@ -288,7 +290,7 @@ def make_leaderboard(  # noqa: PLR0913 - all but the answers have defaults
             continue
         titles = _titles(ranking, rubric, answers.runs.values())
         checks = judge_checks(
-            block.conditions, block.table, rated, facts, resampling, answers.runs, ranking.twins
+            block.conditions, block.table, rated, facts, resampling, answers.runs, shifts
         )
         rankings.append(replace(ranking, titles=titles, judge_checks=checks))
     runs = tuple(answers.runs.values())
@@ -304,7 +306,7 @@ def _ranking(
     resampling: Resampling,
     rated: tuple[HumanRatings, Matched] | None,
     control: str | None,
-    twins: Twins | None,
+    shifts: JudgeShifts | None,
 ) -> Ranking:
     """The ranking of a block, without titles and checks of the judge."""
     every = score_table(block.table, block.models)
@@ -318,7 +320,7 @@ def _ranking(
     answers = block.table[block.table["question"].isin(table.facts.index)]
     judges = block.conditions.judges
     by_people = people_slope(answers, *rated) if rated else None
-    paid = by_people if twins is None else twins.slope
+    paid = by_people if shifts is None else shifts.slope
     corrected = None
     if rated is not None:
         corrected = correct_means(scores, columns, *rated, compared, resampling)
@@ -346,7 +348,7 @@ def _ranking(
         about_answers=_about_answers(answers, table, judges, len(every.facts) - len(table.facts)),
         corrected=corrected,
         without_intents=without_intents(scores, columns, compared, resampling),
-        twins=twins,
+        judge_shifts=shifts,
         people_slope=by_people,
         leads_by_length=length_leads(scores, answers, resampling.level, None if mix else paid),
         regression=regression,

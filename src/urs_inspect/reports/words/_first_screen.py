@@ -26,7 +26,7 @@ from urs_inspect.reports.words._corrected import (
     corrected_screen_table,
     corrected_warnings,
 )
-from urs_inspect.reports.words._judge_checks import CHECKS, failed_sentence
+from urs_inspect.reports.words._judge_checks import CHECKS, command_text, failed_sentence
 from urs_inspect.reports.words._lengths import times_text
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats._power import POWER
@@ -232,14 +232,14 @@ def _commands(ranking: Ranking, failed: str) -> list[tuple[str, str]]:
     """What was not checked of the judge, with a command that checks some of it; `failed` is a
     warning that names what was not checked.
     """
-    facts = [fact for fact in ranking.judge_checks if fact.command]
-    if not facts:
+    runs = [(fact.check, fact.run) for fact in ranking.judge_checks if fact.run]
+    if not runs:
         return []
-    fact = min(facts, key=lambda fact: "urs_probe" not in fact.command)  # the cheapest first
-    purpose = f"To check {CHECKS[fact.check]}"
+    check, run = min(runs, key=lambda one: one[0] != "null answers")  # the cheapest first
+    purpose = f"To check {CHECKS[check]}"
     if not failed:
         purpose = f"{_not_checked(ranking)} {purpose}"
-    return [(purpose, fact.command)]
+    return [(purpose, command_text(run))]
 
 
 def _not_checked(ranking: Ranking) -> str:

@@ -1,6 +1,7 @@
 """What a report says of the judge of a ranking: what it passed, and what was not checked."""
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -15,8 +16,11 @@ from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._judge_checks import (
     CHANCE,
     Check,
+    CheckRun,
     JudgeFact,
     Labelled,
+    LeftOut,
+    UnreadLog,
     Verdict,
 )
 from urs_inspect.reports.numbers._leaderboard import Ranking
@@ -157,8 +161,8 @@ def measure_text(fact: JudgeFact) -> str:
     if fact.null_answer:
         expected = f"expected {fact.lowest:g} to {fact.baseline:g}"
         return f"{NULL_ANSWER_TEXTS[fact.null_answer]}; {expected}"
-    if fact.twins:
-        return f"points gained by twins: {fact.twins.title}"
+    if fact.shift:
+        return f"points gained by twins: {fact.shift.title}"
     if fact.replies:
         counts = [f"{name.replace('_', ' ')}: {fact.replies[name]:,}" for name in REPLY_COUNTS]
         replies = counted(fact.replies[REPLIES], "reply", "replies")
@@ -191,8 +195,8 @@ def _labelled_text(fact: JudgeFact, labelled: Labelled, n: int) -> str:
 
 def source_text(fact: JudgeFact) -> str:
     """Logs or file of a result; the command to run where there is none, or why it has none."""
-    if fact.command:
-        return COMMAND + fact.command
+    if fact.run:
+        return COMMAND + command_text(fact.run)
     if fact.other_prompts:
         return f"{listed(fact.files)} (not with the prompts of this ranking)"
     if fact.files:
@@ -204,13 +208,57 @@ def source_text(fact: JudgeFact) -> str:
     return "this ranking"
 
 
+def command_text(run: CheckRun) -> str:
+    """The command that makes a check."""
+    given = [f"{name}={value}" for name, value in run.arguments.items()]
+    grader = _role(run.judges)
+    if not run.task:
+        words = ["inspect", "score", run.logs[0], "--scorer", "urs_inspect/intent_judge"]
+        words += ["--model-role", grader, *_flags("-S", given), "--action", "append", "--overwrite"]
+        return shlex.join(words)
+    arguments = _flags("-T", given)
+    words = ["inspect", "eval", f"urs_inspect/{run.task}"]
+    if run.is_under_test:
+        words += [*arguments, "--model", run.judges[0]]
+    else:
+        words += ["--model", "none", "--model-role", grader, *arguments]
+    return shlex.join([*words, "--log-dir", run.folder])
+
+
+def _flags(flag: str, values: Sequence[str]) -> list[str]:
+    words = []
+    for value in values:
+        words += [flag, value]
+    return words
+
+
+def _role(judges: Sequence[str]) -> str:
+    if len(judges) == 1:
+        return f"grader={judges[0]}"
+    names = ", ".join(judges)
+    return f"grader=[{names}]"
+
+
+def left_out_text(left_out: LeftOut) -> str:
+    """The sentence on what a report leaves out."""
+    if isinstance(left_out, str):
+        return left_out
+    if isinstance(left_out, UnreadLog):
+        error = left_out.error
+        return f"{left_out.name} was left out: {type(error).__name__}: {error}."
+    return (
+        f"{counted(len(left_out.names), 'log')} of judge tasks left out, not about a judge of these"
+        f" rankings, or smaller than another one of the same data: {listed(left_out.names)}."
+    )
+
+
 def judge_section(ranking: Ranking, place: int) -> Section:
     """The section about the judge of a ranking, whose number is `place`."""
     facts = ranking.judge_checks
     judges = ranking.conditions.judges
     panel = ", ".join(judges)
     named = [f"{name} (simulated)" if name.startswith(SIMULATED) else name for name in judges]
-    commands = [source_text(fact) for fact in facts if fact.command]
+    commands = [source_text(fact) for fact in facts if fact.run]
     doubts = [_doubt(fact) for fact in facts if fact.verdict in ("failed", "unclear")]
     notes = [f"Judged by {listed(named)}.", *doubts]
     if commands:

@@ -74,6 +74,7 @@ from urs_inspect.reports.words._judge_checks import (
     judge_failed,
     judge_section,
     judge_sentence,
+    left_out_text,
 )
 from urs_inspect.reports.words._lengths import (
     length_section,
@@ -160,7 +161,7 @@ def _appendix(board: Leaderboard) -> list[Section]:
 
 def left_out(board: Leaderboard) -> list[str]:
     """What was skipped and why, one sentence each."""
-    sentences = [*board.skipped]
+    sentences = [left_out_text(skipped) for skipped in board.skipped]
     for ranking in board.not_ranked:
         models = ", ".join(ranking.models)
         sentences.append(f"The ranking of {models} was left out: {ranking.why}.")

@@ -75,11 +75,12 @@ def _about_leads(ranking: Ranking) -> list[str]:
 
 def _price_of_length(ranking: Ranking) -> str:
     """What the judge pays for length, as twins or else people's ratings show; empty without."""
-    slope = ranking.people_slope if ranking.twins is None else ranking.twins.slope
+    measured = ranking.judge_shifts
+    slope = ranking.people_slope if measured is None else measured.slope
     if slope is None or math.isnan(slope.low):
         return ""
     points = f"{_SIGNED(slope)} points for each doubling."
-    if ranking.twins is None:
+    if measured is None:
         return f"Beyond people's ratings, the judge pays {points}"
     return f"Padding moves the judge by {points}"
 
@@ -88,7 +89,7 @@ def _leads_shown(ranking: Ranking) -> bool:
     """Whether leads are shown beside lengths: not of simulated models before an unmeasured judge,
     whose lengths mean nothing.
     """
-    simulated = ranking.compared.models["simulated"].all() and ranking.twins is None
+    simulated = ranking.compared.models["simulated"].all() and ranking.judge_shifts is None
     return bool(ranking.leads_by_length) and not simulated
 
 
@@ -165,12 +166,20 @@ def length_section(ranking: Ranking, place: int, axis: str) -> list[Section]:
     tables = [table, Table(bins, name="lengths", shown=())]
     if _leads_shown(ranking):
         tables.insert(1, _leads_table(ranking))
-        notes.append(
-            "Tipping point: what the judge would have to pay for each doubling, whatever is"
-            " written, for the lead to vanish. `judge_twins` measures what it pays for padding;"
-            " whether longer text that says more serves users, only people can say."
-        )
+        notes.append(_about_tipping_points(ranking))
     return [Section("Length and score", notes, tables, 3, figures=[figure])]
+
+
+def _about_tipping_points(ranking: Ranking) -> str:
+    """What they are, and what measures the price of padding, where some task does."""
+    what = (
+        "Tipping point: what the judge would have to pay for each doubling, whatever is written,"
+        " for the lead to vanish."
+    )
+    people = "whether longer text that says more serves users, only people can say."
+    if any(fact.check == "padded" for fact in ranking.judge_checks):
+        return f"{what} `judge_twins` measures what it pays for padding; {people}"
+    return f"{what} {people.capitalize()}"
 
 
 def _tipping_text(tipping: float) -> str:

@@ -12,6 +12,7 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig, get_model
+from inspect_ai.viewer import ScoreColorScale, ViewerConfig
 
 from urs_inspect._arguments import (
     Count,
@@ -25,21 +26,15 @@ from urs_inspect._arguments import (
     required,
 )
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.judging import PromptBuilder
-from urs_inspect.judging._scores import last_score
-from urs_inspect.judging._twins import Kind, Original, chosen_kinds, make_twin
-from urs_inspect.logs._files import short_name
-from urs_inspect.logs._judged import (
+from urs_inspect.judges._judged import (
     INTENT_JUDGE,
     RATING_AGREEMENT,
     JudgedAnswer,
     Judging,
     read_judged_answers,
 )
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
-from urs_inspect.scorers import intent_judge, judge_outcome, rating_agreement
-from urs_inspect.scorers._rating_agreement import RATING
-from urs_inspect.scorers._twins import (
+from urs_inspect.judges._twins import Kind, Original, chosen_kinds, make_twin
+from urs_inspect.judges._twins_scorer import (
     DOUBLINGS,
     FACTS,
     JUDGE_LANGUAGE,
@@ -51,13 +46,19 @@ from urs_inspect.scorers._twins import (
     judged_again,
     twin_shifts,
 )
+from urs_inspect.judging import PromptBuilder
+from urs_inspect.judging._scores import last_score
+from urs_inspect.logs._files import short_name
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
+from urs_inspect.scorers import intent_judge, judge_outcome, rating_agreement
+from urs_inspect.scorers._rating_agreement import RATING
 from urs_inspect.solvers import give_rating
 from urs_inspect.solvers._answers import ANSWER, recorded_answer
 from urs_inspect.solvers._give_rating import load_named_rubric, scale_of
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.solvers._role_models import GRADER, models_with, roles_known
 from urs_inspect.tasks._urs_cases import rubric_facts
-from urs_inspect.tasks._viewer import twins_viewer
+from urs_inspect.tasks._viewer import sample_list, wide
 
 logger = getLogger(__name__)
 
@@ -137,8 +138,20 @@ def judge_twins(
             SCALE: list(run.scale),
             "equal_to_original": dict(equal),
         },
-        viewer=twins_viewer(run.column, run.scale),
+        viewer=_viewer(run.column, run.scale),
         **run.parts,
+    )
+
+
+def _viewer(column: str, scale: tuple[float, float]) -> ViewerConfig:
+    """The score of a twin, in a column `scorer.key`; the id names its answer and kind."""
+    key = column.rpartition(".")[2]
+    return sample_list(
+        "Judge twins",
+        [column, "input", "answer"],
+        labels={key: wide("Score")},
+        scales={key: ScoreColorScale(palette="good-high", min=scale[0], max=scale[1])},
+        sort=[],
     )
 
 

@@ -6,11 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from inspect_ai.log import EvalLog, EvalMetric, EvalResults, EvalSample, EvalScore, read_eval_log
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalLog,
+    EvalMetric,
+    EvalResults,
+    EvalSample,
+    EvalScore,
+    EvalSpec,
+    read_eval_log,
+)
 from inspect_ai.scorer import Score
 
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
-from urs_inspect.reports.numbers._twins import KindShift, Twins, read_twins, samples_of
+from urs_inspect.judges._twin_shifts import KindShift, Twins, read_largest, read_twins
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._power import smallest_difference
 
@@ -221,10 +231,60 @@ def test_without_padding_there_is_no_slope(tmp_path: Path) -> None:
     assert read_twins(twins_log(tmp_path, *texts_of({"flattery": [1.0] * 6}))).slope is None
 
 
-def test_samples_are_those_that_were_completed(tmp_path: Path) -> None:
-    log = twins_log(tmp_path, *texts_of({"flattery": [1.0]}))
-    assert samples_of(log.model_copy(update={"results": None})) == 0
-    metrics = {"flattery": EvalMetric(name="flattery", value=1.0)}
-    score = EvalScore(name="scorer", scorer="scorer", metrics=metrics)
-    log.results = EvalResults(total_samples=9, completed_samples=7, scores=[score])
-    assert samples_of(log) == 7
+# --- for the report of the answers ---
+
+
+def header(location: str, samples: int, *, padded: bool) -> EvalLog:
+    """The header of a log of twins that does not exist."""
+    spec = EvalSpec(
+        created="2026-01-01T00:00:00+00:00",
+        task="urs_inspect/judge_twins",
+        model=JUDGE,
+        dataset=EvalDataset(),
+        config=EvalConfig(),
+    )
+    metrics = {"per doubling": EvalMetric(name="per doubling", value=1.0)} if padded else {}
+    score = EvalScore(name="s", scorer="s", metrics=metrics)
+    results = EvalResults(total_samples=samples, completed_samples=samples, scores=[score])
+    return EvalLog(eval=spec, results=results, location=location)
+
+
+@pytest.mark.parametrize(
+    ("logs", "first"),
+    [
+        ([("small", 10, True), ("large", 20, True), ("unpadded", 90, False)], "large"),
+        ([("small", 10, False), ("large", 20, False)], "large"),
+        ([("padded", 10, True), ("unpadded", 20, False)], "padded"),
+    ],
+)
+def test_the_largest_log_counts_and_padded_ones_come_first(
+    logs: list[tuple[str, int, bool]], first: str
+) -> None:
+    headers = [header(name, samples, padded=padded) for name, samples, padded in logs]
+    unread: list[Any] = []
+    # None of these files exists, so that each is tried in turn.
+    assert read_largest(headers, unread) is None
+    assert len(unread) == len(logs) and unread[0].name == first
+
+
+def test_each_kind_is_a_check_of_its_own(tmp_path: Path) -> None:
+    shifts = {
+        "padded_half": [-0.5, 0.5] * 3,
+        "padded_double": [1.0] * 6,
+        "flattery": [0.0, 0.1] * 3,
+        "truncated": [-2.0] * 6,
+        "mine": [1.0] * 6,
+    }
+    log = twins_log(tmp_path, *texts_of(shifts))
+    found = read_largest([log], [])
+    twins = read_twins(log)
+    assert found is not None and (found.log, found.slope) == ("twins.eval", twins.slope)
+    assert [(shift.check, shift.verdict) for shift in found.shifts] == [
+        ("padded", "unclear"),
+        ("padded", "failed"),
+        ("additions", "passed"),
+        ("flaws", "passed"),
+        ("additions", "failed"),
+    ]
+    for shift, kind in zip(found.shifts, twins.kinds, strict=True):
+        assert (shift.title, shift.points) == (kind.title, kind.shift)

@@ -12,8 +12,8 @@ from inspect_ai.scorer import SampleScore, Score, Scorer, Target, accuracy, scor
 from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError
-from urs_inspect.judging._twins import PADDED
-from urs_inspect.scorers._twins import judged_again, scored_twins, slope_of, twin_shifts
+from urs_inspect.judges._twins import PADDED
+from urs_inspect.judges._twins_scorer import judged_again, scored_twins, slope_of, twin_shifts
 
 ONE, OTHER = PADDED[:2]
 

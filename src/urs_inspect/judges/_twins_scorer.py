@@ -9,8 +9,8 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import registry_create
 
 from urs_inspect._util import InputError
+from urs_inspect.judges._twins import PADDED
 from urs_inspect.judging._scores import number
-from urs_inspect.judging._twins import PADDED
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers._metrics import number_of, value_of
 from urs_inspect.scorers._rating_agreement import RATING

@@ -12,9 +12,8 @@ from scipy.stats import t as student
 from tests.stats.slow import SlowFit
 from tests.stats.slow import slow_fit as slow_influences
 from urs_inspect._util import InputError
-from urs_inspect.stats import Estimate, JudgeBias, ShownPair, judge_bias
-from urs_inspect.stats._bootstrap import Floats
-from urs_inspect.stats._judge_bias import (
+from urs_inspect.judges import JudgeBias, ShownPair, judge_bias
+from urs_inspect.judges._bias_regression import (
     BIASES,
     LENGTH,
     LISTS,
@@ -22,6 +21,8 @@ from urs_inspect.stats._judge_bias import (
     PLACE,
     answer_doublings,
 )
+from urs_inspect.stats import Estimate
+from urs_inspect.stats._bootstrap import Floats
 
 SMALL = Design(questions=30, models=4, votes=1)
 OWN_MODEL = {"m0"}

@@ -11,12 +11,13 @@ from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.util import resource
 
 from urs_inspect._util import InputError, counted
+from urs_inspect.judges._twins import language_of
+from urs_inspect.judges._twins_scorer import FINALS
+from urs_inspect.judging._answers import OF_PROMPT
 from urs_inspect.judging._scores import last_score, number
-from urs_inspect.judging._twins import language_of
 from urs_inspect.logs._files import PACKAGE, finished_logs, nothing_left, short_name
 from urs_inspect.logs._responses import ANSWERS_ONLY, NO_MODEL, ended
 from urs_inspect.logs._scores import UNJUDGED, last_judgement, role_models, value_of
-from urs_inspect.scorers._twins import FINALS
 
 TWINS_TASK = PACKAGE + "judge_twins"
 INTENT_JUDGE = "intent_judge"
@@ -28,8 +29,6 @@ ALLOWED = (
     " of single answers whose judge has the role grader"
 )
 """By what answers may have been scored."""
-OF_PROMPT = ("rubric", "prompt", "judge_language")
-"""Arguments of `intent_judge`, and of a run, on which its prompts depend."""
 _NO_JUDGE_OF_ANSWERS = (*UNJUDGED, "pair_verdict", "pair_choice", "human_choice")
 _UNUSED = ANSWERS_ONLY - {"scores"}
 

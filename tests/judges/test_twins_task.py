@@ -25,20 +25,32 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState, generate
 
-from tests.tasks.scripted import Reply, Script, metric_values, of_satellite, run
+from tests.reports.golden_files import check_golden
+from tests.tasks.scripted import Reply, Script, metric_values, run
+from tests.tasks.test_made import lines_of
 from tests.telling import tells
-from urs_inspect import judge_rating, judge_twins, urs
+from urs_inspect import judge_rating, urs
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
-from urs_inspect.judging._twins import KINDS, PADDED
-from urs_inspect.logs._judged import JudgedAnswer, read_judged_answers
+from urs_inspect.judges import _twins_task as module
+from urs_inspect.judges import judge_twins
+from urs_inspect.judges._judged import JudgedAnswer, Judging, read_judged_answers
+from urs_inspect.judges._twin_shifts import Twins, read_twins, twins_of
+from urs_inspect.judges._twins import KINDS, PADDED
+from urs_inspect.judges._twins_report import twins_section, twins_sections
+from urs_inspect.judges._twins_scorer import FIELDS, SHIFT, scored_twins
+from urs_inspect.judges._twins_task import (
+    _other_text,
+    _rated,
+    _Run,
+    _samples,
+    _viewer,
+    draw_answers,
+)
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
-from urs_inspect.reports.numbers._twins import Twins, read_twins, twins_of
 from urs_inspect.reports.words._lengths import length_sentence
-from urs_inspect.scorers._twins import FIELDS, SHIFT, scored_twins
-from urs_inspect.tasks.judge_twins import _other_text, _rated, _Run, _samples, draw_answers
 
 RESTATED = (
     "In other words",
@@ -326,7 +338,7 @@ def test_a_report_names_what_padding_pays_and_corrects_the_lead(logs: Path, tmp_
         (folder / file.name).write_bytes(file.read_bytes())
     board = make_leaderboard(read_answers([str(folder)], JUDGE_TASKS), rounds=200)
     [fact] = [fact for fact in board.rankings[0].judge_checks if fact.check == "padded"]
-    assert fact.verdict == "not checked" and str(folder) in fact.command
+    assert fact.verdict == "not checked" and fact.run and fact.run.folder == str(folder)
     assert tells(length_sentence(board.rankings[0]), "lead of ... vanish ... not measured")
 
     twins(folder, folder, n=20)
@@ -342,7 +354,6 @@ def test_a_report_names_what_padding_pays_and_corrects_the_lead(logs: Path, tmp_
     assert tells(no_lead, "Padding moves ... for each doubling") and "lead" not in no_lead
 
 
-@pytest.mark.satellites
 def test_a_judge_that_pays_nothing_passes_and_the_lead_is_kept(logs: Path, tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
@@ -358,7 +369,6 @@ def test_a_judge_that_pays_nothing_passes_and_the_lead_is_kept(logs: Path, tmp_p
     assert tells(output, "Padding moves mockllm/judge ... 20 answers")
 
 
-@pytest.mark.satellites
 def test_answers_and_twins_without_a_score_are_counted(logs: Path, tmp_path: Path) -> None:
     task = judge_twins(answers=str(logs), n=6)
     run(task, tmp_path, model="none", grader=Script(lambda messages: "Well.").model("judge"))
@@ -416,7 +426,6 @@ def grader() -> Any:
     return Script(say).model("judge")
 
 
-@pytest.mark.satellites
 @pytest.mark.parametrize("given", [model_graded_qa, model_graded_fact])
 def test_graded_answers_are_graded_again_by_the_same_prompt(given: Any, tmp_path: Path) -> None:
     template = "Look, {extra}: {question} {answer} {criterion} {instructions}"
@@ -456,7 +465,6 @@ def test_graded_answers_are_graded_again_by_the_same_prompt(given: Any, tmp_path
     assert tells(output, "Scores: 0 to 1 ... " + given.__name__)
 
 
-@pytest.mark.satellites
 def test_rated_responses_are_rated_again_by_the_model_under_test(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -530,7 +538,7 @@ def test_twins_of_another_scorer_do_not_correct_a_ranking(logs: Path, tmp_path: 
     first = graded(tmp_path / "foreign", model_graded_qa())
     run(judge_twins(answers=first.location), folder, model="none", grader=grader())
     ranking = make_leaderboard(read_answers([str(folder)], JUDGE_TASKS), rounds=200).rankings[0]
-    assert ranking.twins is None
+    assert ranking.judge_shifts is None
 
 
 @pytest.mark.parametrize(
@@ -654,7 +662,7 @@ def test_files_that_the_log_names_must_be_there(
     assert all(seen[-1].text.endswith("First.") for seen in script.seen)
     assert "rubric.yaml" in read_twins(log).judged_by
     ranking = make_leaderboard(read_answers([str(tmp_path / "logs")], JUDGE_TASKS), rounds=200)
-    assert ranking.rankings[0].twins is not None  # the same rubric, prompt and language
+    assert ranking.rankings[0].judge_shifts is not None  # the same rubric, prompt and language
 
 
 def test_a_prompt_that_was_edited_since_is_refused(ruled: EvalLog, tmp_path: Path) -> None:
@@ -710,22 +718,19 @@ def of_kinds(log: EvalLog, *, spread: dict[str, int]) -> tuple[Twins, str]:
         kind: [points * (-1.0) ** place for place in range(40)] for kind, points in spread.items()
     }
     found = twins_of(log, shifted(shifts))
-    report = of_satellite("judges._twins_report")
-    return found, " ".join(report.twins_section(found).notes)
+    return found, " ".join(twins_section(found).notes)
 
 
 def test_a_long_prompt_of_a_scorer_without_blanks_is_cut(few_twins: EvalLog) -> None:
     found = twins_of(few_twins, shifted({"order": [0.0]}))
     long = replace(found, judged_by=f"my_scorer(instructions='{'指' * 200}')")
-    report = of_satellite("judges._twins_report")
-    assert tells(report.twins_section(long).notes, "by my_scorer(instructions='指指 ... 指... Log:")
+    assert tells(twins_section(long).notes, "by my_scorer(instructions='指指 ... 指... Log:")
 
 
 def test_of_several_logs_of_twins_the_one_of_most_answers_is_first(few_twins: EvalLog) -> None:
     found, _ = of_kinds(few_twins, spread={"order": 1})
     few = replace(found, answers=3, kinds=())
-    report = of_satellite("judges._twins_report")
-    sections = report.twins_sections([few, found])
+    sections = twins_sections([few, found])
     assert len(sections) == 2
     assert sections[0].tables[0].data["twins"].tolist() == [40]
 
@@ -743,3 +748,27 @@ def test_ways_of_judging_are_not_mixed(logs: Path, tmp_path: Path) -> None:
     log = graded(tmp_path, model_graded_qa())
     with pytest.raises(InputError, match=r"intent_judge \(2 logs\).*model_graded_qa"):
         judge_twins(answers=[str(logs), log.location])
+
+
+@pytest.mark.parametrize(
+    ("scorer", "known", "name"),
+    [
+        ("intent_judge", True, "p/grader"),
+        ("p/style", True, "p/grader"),
+        ("rating_agreement", True, "p/tested"),
+        ("intent_judge", False, ""),
+        ("rating_agreement", False, ""),
+    ],
+)
+def test_the_judge_of_twins_has_the_role_or_is_the_model_under_test_of_ratings(
+    scorer: str, known: bool, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "roles_known", lambda: known)
+    monkeypatch.setattr(module, "models_with", lambda role: [f"p/{role}", "p/other"])
+    monkeypatch.setattr(module, "get_model", lambda: "p/tested")
+    assert module._judge_name(Judging(scorer)) == name
+
+
+def test_columns_of_the_viewer() -> None:
+    viewer = _viewer("rating_agreement.rating", (1.0, 5.0))
+    check_golden("twins_viewer", "".join(f"- {line}\n" for line in lines_of(viewer)))

@@ -2,28 +2,39 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSample
 
-from urs_inspect.judging._scores import last_score
-from urs_inspect.judging._twins import KINDS, PADDED, Effect
-from urs_inspect.logs._files import read_log
-from urs_inspect.logs._scores import role_models, value_of
-from urs_inspect.rubrics import HIGHEST, LOWEST
-from urs_inspect.scorers._twins import (
+from urs_inspect.judges._twins import KINDS, PADDED, Effect
+from urs_inspect.judges._twins_scorer import (
     DOUBLINGS,
     FINALS,
     JUDGED_BY,
     SCALE,
     SHIFT,
+    SLOPE,
     TWIN,
     scored_twins,
     slope_of,
 )
+from urs_inspect.judging._scores import last_score
+from urs_inspect.logs._files import read_log, short_name
+from urs_inspect.logs._scores import role_models, value_of
+from urs_inspect.reports.numbers._judge_checks import (
+    Check,
+    JudgeShift,
+    JudgeShifts,
+    LeftOut,
+    UnreadLog,
+    Verdict,
+    header_metrics,
+    samples_of,
+)
+from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, mean_interval
 from urs_inspect.stats._bootstrap import LEVEL, error_of
 from urs_inspect.stats._power import FEWEST, smallest_difference
@@ -33,7 +44,7 @@ SMALL = 0.25
 _SCALE = (float(LOWEST), float(HIGHEST))
 _UNUSED = frozenset({"events", "messages", "error_retries", "output", "store"})
 
-Verdict = Literal[
+Finding = Literal[
     "adds nothing", "adds", "takes away", "cannot tell", "costs", "is not noticed", "too few"
 ]
 
@@ -61,7 +72,7 @@ class KindShift:
     small: float
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Finding:
         """What the shift says of the judge."""
         low = self.shift.low
         high = self.shift.high
@@ -192,8 +203,41 @@ def _unseen(clusters: int, width: float) -> float:
     return share * min(1.0, width)
 
 
-def samples_of(log: EvalLog) -> int:
-    """Number of samples that a run completed."""
-    if log.results:
-        return log.results.completed_samples
-    return 0
+_NOT_PASSED: dict[Finding, Verdict] = {
+    "adds": "failed",
+    "is not noticed": "failed",
+    "cannot tell": "unclear",
+    "too few": "unclear",
+}
+"""The verdict on the check, where it is not passed."""
+
+
+def read_largest(headers: Iterable[EvalLog], unread: list[LeftOut]) -> JudgeShifts | None:
+    """Read the log with the most twins, for a report of the answers; None if none can be read.
+
+    One with padded twins comes before one without, as only padded twins correct leads. `unread`
+    gets each that cannot be read.
+    """
+
+    def size(log: EvalLog) -> tuple[bool, int]:
+        return SLOPE in header_metrics(log), samples_of(log)
+
+    for log in sorted(headers, key=size, reverse=True):
+        name = short_name(log.location)
+        try:
+            twins = read_twins(log)
+        except Exception as error:  # a damaged file may raise anything
+            unread.append(UnreadLog(name, error))
+        else:
+            return JudgeShifts(name, tuple(map(_as_check, twins.kinds)), twins.slope)
+    return None
+
+
+def _as_check(kind: KindShift) -> JudgeShift:
+    """The check that a kind of twins is."""
+    check: Check = "additions"
+    if kind.kind in PADDED:
+        check = "padded"
+    elif kind.effect == "flaw":
+        check = "flaws"
+    return JudgeShift(check, kind.title, kind.shift, _NOT_PASSED.get(kind.verdict, "passed"))

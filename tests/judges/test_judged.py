@@ -13,7 +13,7 @@ from inspect_ai.scorer import Score
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.logs._judged import JudgedAnswer, Judging, read_judged_answers, short
+from urs_inspect.judges._judged import JudgedAnswer, Judging, read_judged_answers, short
 
 TEXT = "An answer of some words, as people write them in English."
 ERROR = EvalError(message="gone", traceback="", traceback_ansi="")

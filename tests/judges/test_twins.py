@@ -13,13 +13,15 @@ import pytest
 
 from tests.reports.golden_files import check_golden
 from urs_inspect._util import InputError
-from urs_inspect.judging._twins import (
+from urs_inspect.judges._twins import (
     KINDS,
     PADDED,
     Kind,
     Original,
     _sentences,
     chosen_kinds,
+    known_maker,
+    language_of,
     make_twin,
     register_twin,
 )
@@ -103,7 +105,7 @@ def test_a_twin_that_equals_its_answer_is_none() -> None:
 
 
 def test_kinds_are_chosen_by_name_and_can_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("urs_inspect.judging._twins.KINDS", dict(KINDS))
+    monkeypatch.setattr("urs_inspect.judges._twins.KINDS", dict(KINDS))
     own = Kind("louder", "nothing", lambda original, _: original.text.upper(), "in capitals")
     register_twin(own)
     assert [kind.name for kind in chosen_kinds(["louder", "padded"])] == [*PADDED, "louder"]
@@ -367,3 +369,53 @@ def test_padding_doubles_the_length_of_real_answers() -> None:
         language = {"EN": "en", "CN": "zh"}[case["language"]]
         text = twin("padded_double", Original(case["reference_ans"], language))
         assert 0.9 < math.log2(len(text) / len(case["reference_ans"])) < 1.6
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "language"),
+    [
+        ("The cat is on the mat and it is not in the house.", "", "en"),
+        ("Katzen schlafen gern auf warmen Sofas, besonders im Winter.", "", ""),
+        ("Katzen schlafen in Berlin gern auf warmen Sofas und Kissen.", "", ""),
+        ("猫在垫子上。 Cat", "", "zh"),
+        ("The word 猫 is the one for a cat in this language.", "", "en"),
+        ("猫はマットの上にいます。", "", ""),
+        ("Whatever it is.", "ZH", "zh"),
+        ("The cat is on the mat and it is not in the house.", "English", "en"),
+        ("12 + 30", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_the_language_of_a_text_is_told_by_its_words(text: str, known: str, language: str) -> None:
+    assert language_of(text, known) == language
+
+
+def test_makers_are_known_by_a_part_of_a_model_s_name() -> None:
+    names = ("openai/o3", "x/Claude-4", "openrouter/meta-LLAMA-3", "a/gemini-2", "acme/one")
+    makers = [known_maker(name) for name in names]
+    assert makers == ["OpenAI", "Anthropic", "Meta", "Google", ""]
+
+
+def test_kinds_come_in_their_own_order() -> None:
+    names = ["shuffled", "padded", "truncated"]
+    found = [kind.name for kind in chosen_kinds(names)]
+    assert found == ["padded_half", "padded_double", "truncated", "shuffled"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_cut"), [("x" * 20, True), ("x" * 19, False), ("one two three four five", True)]
+)
+def test_the_last_third_of_an_answer_of_twenty_characters_is_cut(text: str, is_cut: bool) -> None:
+    [kind] = chosen_kinds(["truncated"])
+    found = make_twin(kind, Original(text, "en"), "seed")
+    assert found == (text[: 2 * len(text) // 3].rstrip() if is_cut else None)
+
+
+def test_two_sentences_are_not_shuffled_and_other_blanks_make_no_twin() -> None:
+    [shuffled] = chosen_kinds(["shuffled"])
+    seeds = [str(seed) for seed in range(20)]
+    assert {make_twin(shuffled, Original("One. Two.", "en"), seed) for seed in seeds} == {None}
+    three = {make_twin(shuffled, Original("One. Two. Three.", "en"), seed) for seed in seeds}
+    assert len(three - {None}) > 2
+    blanks = Kind("blanks", "nothing", lambda original, _: f" {original.text}\n", "with blanks")
+    assert make_twin(blanks, Original("One. Two.", "en"), "seed") is None

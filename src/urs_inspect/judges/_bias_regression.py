@@ -163,7 +163,7 @@ def judge_bias(
         ValueError: If `level` is not between 0 and 1.
 
     Examples:
-        >>> from urs_inspect.stats import ShownPair, judge_bias
+        >>> from urs_inspect.judges import ShownPair, judge_bias
         >>> rows = [ShownPair(f"p{n}", f"q{n}", float(n > 0), 0.0, 0.0) for n in range(4)]
         >>> round(judge_bias(rows).judge["place"].value, 3)  # log of 3.5 to 1.5
         0.847
