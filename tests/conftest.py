@@ -38,7 +38,7 @@ settings.load_profile("ci")  # another one: pytest --hypothesis-profile=thorough
 _LONGEST = (
     *("tasks/test_judge_twins", "comparison/test_trust", "comparison/test_people"),
     *("tasks/test_mad", "tasks/test_mad_people", "solvers/test_model_calls"),
-    *("reports/test_statistics", "reports/test_agreement", "samer/test_reward"),
+    *("reports/test_statistics", "agreement/test_levels", "samer/test_reward"),
     *(
         "tasks/test_urs",
         "tasks/test_judge_pairwise",

@@ -28,7 +28,6 @@ from urs_inspect.annotation._ratings import inclusion_weights
 from urs_inspect.annotation._votes import Vote
 from urs_inspect.cli._annotate import _print_attached
 from urs_inspect.discrepancy._ballots import Ballot
-from urs_inspect.reports._from_logs import report_agreement
 from urs_inspect.reports.numbers._human_data import answers_to_rate, read_human_ratings
 from urs_inspect.rubrics import load_rubric
 
@@ -360,7 +359,8 @@ def test_answers_of_logs_of_both_formats(logs: Path, tmp_path: Path) -> None:
     )
 
 
-def test_agreement_reads_the_directory_and_one_file(logs: Path, ratings: Path) -> None:
+@pytest.mark.satellites
+def test_agreement_reads_the_directory_and_one_file(said: Said, logs: Path, ratings: Path) -> None:
     again = json.loads((ratings / "ann.jsonl").read_text("utf-8").splitlines()[0])
     with (ratings / "ann.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps({**again, "rating": 9}) + "\n")  # the later rating replaces the first
@@ -370,12 +370,12 @@ def test_agreement_reads_the_directory_and_one_file(logs: Path, ratings: Path) -
     about = (again["id"], again["model"])
     assert [one.rating for one in found.ratings if (one.question, one.model) == about] == [9, 1]
     assert all(1 <= one.weight < 100 for one in found.ratings)
-    report = report_agreement([str(logs)], human=ratings).markdown()
+    report = said("agreement", "--all", logs, "--human", ratings)
     assert "2 people gave 18 ratings" in report
     assert tells(report, "unequal chances")
     assert tells(report, "ann ... 1 answer twice ... 2.0")
     assert tells(report, "1 rating replaced ... 0 taken back")
-    assert "1 person gave" in report_agreement([str(logs)], human=ratings / "ben.jsonl").markdown()
+    assert "1 person gave" in said("agreement", "--all", logs, "--human", ratings / "ben.jsonl")
 
 
 def test_a_copy_of_the_log_has_the_ratings_as_scores(
@@ -424,7 +424,7 @@ def test_answers_that_somebody_could_not_rate_are_counted_and_no_score(
     ]
     output = run("annotate", logs, "--votes", ratings, "--report").output
     assert [row[6] for row in cells_of(output)] == ["1", "0"]
-    assert "could not tell: 1 answer" in report_agreement([str(logs)], human=ratings).markdown()
+    assert "could not tell: 1 answer" in said("report", "--all", logs, "--human", ratings)
     copy = tmp_path / "copy.eval"
     log = logs / f"{unrated.answer.model.removeprefix('p/')}.eval"
     output = said("annotate", log, "--votes", ratings, "--output", copy)

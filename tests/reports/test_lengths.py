@@ -18,7 +18,6 @@ from tests.reports.answer_rows import answers, ranking_of, row
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import tells
 from urs_inspect.reports.layout._tables import Report
-from urs_inspect.reports.numbers._agreement import Matched
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
@@ -29,6 +28,7 @@ from urs_inspect.reports.numbers._lengths import (
     length_ratios,
     people_slope,
 )
+from urs_inspect.reports.numbers._matching import Matched
 from urs_inspect.reports.numbers._scores import OrderedScores, order_models, score_table
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.reports.words._lengths import (

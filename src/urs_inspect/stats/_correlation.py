@@ -33,6 +33,9 @@ from urs_inspect.stats._bootstrap import (
 )
 from urs_inspect.stats._means import MeanDraws, bootstrap_table
 
+CORRELATIONS = (-1.0, 1.0)
+"""Lowest and highest correlation."""
+
 _ITEMS_AT_ONCE = 512
 """Rows of the table of all pairs of items that are held at a time."""
 _REPEATED = 2

@@ -24,7 +24,6 @@ from urs_inspect.logs._files import PACKAGE, local_path, short_name
 from urs_inspect.logs._judged import OF_PROMPT, TWINS_TASK
 from urs_inspect.logs._scores import role_models
 from urs_inspect.reports._texts import listed
-from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched
 from urs_inspect.reports.numbers._answers import Answers, Run
 from urs_inspect.reports.numbers._conditions import Conditions
 from urs_inspect.reports.numbers._crossval import (
@@ -37,6 +36,7 @@ from urs_inspect.reports.numbers._crossval import (
     read_judged_runs,
 )
 from urs_inspect.reports.numbers._human_data import HumanRatings
+from urs_inspect.reports.numbers._matching import Matched
 from urs_inspect.reports.numbers._twins import (
     KindShift,
     Twins,
@@ -48,7 +48,7 @@ from urs_inspect.scorers._twins import JUDGE_LANGUAGE, SLOPE
 from urs_inspect.solvers import NullAnswer
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import pooled_deviation
-from urs_inspect.stats._correlation import rank_correlation
+from urs_inspect.stats._correlation import CORRELATIONS, rank_correlation
 
 JUDGE_TASKS = (
     "judge_rating",
