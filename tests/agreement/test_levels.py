@@ -52,6 +52,7 @@ from urs_inspect.agreement._report import (
 from urs_inspect.annotation._agreement import agreement
 from urs_inspect.annotation._votes import Vote
 from urs_inspect.logs._battles import HumanBattles
+from urs_inspect.reports._unused_ratings import UnusedRatings, unused_notes
 from urs_inspect.reports.layout._tables import Report, Section
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._human_data import HumanRatings
@@ -717,13 +718,13 @@ def _tells_of_three(section: Section) -> bool:
 def test_ratings_that_another_block_used_are_not_skipped() -> None:
     both = answers(rows("m", STATISTICS_FINALS), rows("n", {"d1": 3.0, "d2": 4.0}, judge="p/own"))
     human = given(*STATISTICS_FINALS, "zz")
-    found, notes = agreement_of(both, human=human, resampling=STATISTICS_HOW)
+    found, unused_here = agreement_of(both, human=human, resampling=STATISTICS_HOW)
     assert [block.cases is None for block in found] == [False, True]
     assert [why_no_level(level) for level in found[1].lacking] == [Telling("answers: 0 have both")]
-    assert notes == [Telling("1 rating of r.csv ... skipped: 'zz' of m (line 8)")]
+    assert unused_here == UnusedRatings(lost={"answer": ["'zz' of m (line 8)"]})
     assert (
         agreement_of(Answers(both.table[::-1], {}, ()), human=human, resampling=STATISTICS_HOW)[1]
-        == notes
+        == unused_here
     )
 
 
@@ -831,7 +832,7 @@ def example() -> Report:
         rows(model, {q: v - n for q, v in STATISTICS_FINALS.items()})
         for n, model in enumerate(("m", "n", "o|p"))
     ]
-    found, notes = agreement_of(
+    found, unused = agreement_of(
         answers(*logs, rows("urs_simulation/x", STATISTICS_FINALS, judge="p/other")),
         human=given(*STATISTICS_FINALS, "zz"),
         satisfaction=SAID,
@@ -840,7 +841,7 @@ def example() -> Report:
     )
     return agreement_report(
         found,
-        [*votes.skipped, *notes],
+        [*votes.skipped, *unused_notes(Path("r.csv"), unused)],
         STATISTICS_HOW,
         {"votes": ["v.csv"]},
         ["A log was left out."],

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.log import EvalError, read_eval_log, write_eval_log
 
 from tests.annotation.samples import ballot, ballots, rating, shown_logs
 from tests.ballot_files import write_ballots
@@ -510,3 +510,35 @@ def test_ratings_of_another_scale_and_empty_ones_are_refused(ratings: Path, tmp_
     write(tmp_path / "empty" / "me.jsonl", "[]")
     with pytest.raises(InputError, match=r"no rating\n.*line 1:.*JSON"):
         read_human_ratings(tmp_path / "empty", (1, 10))
+
+
+def test_what_of_logs_cannot_be_rated_is_told(said: Said, refused: Said, tmp_path: Path) -> None:
+    gone = EvalError(message="gone", traceback="", traceback_ansi="")
+    by = {"rubric": f"{load_rubric().name} 0.1"}
+    failed = tmp_path / "failed.eval"
+    for judge in ("p/x", "p/y"):
+        score = judgement(5.0, judge)
+        samples = [answered("tea", score), answered("rum", score, error=gone)]
+        write_judged(
+            tmp_path / "logs" / f"{judge[2:]}.eval",
+            *samples,
+            roles={"grader": [judge]},
+            metadata=by,
+        )
+        write_judged(failed, samples[1], metadata=by)
+    write(tmp_path / "ratings" / "ann.jsonl")
+    ratings = ("--votes", tmp_path / "ratings", "--report")
+    output = said("annotate", tmp_path / "logs", *ratings)
+    told = "x.eval was judged by version 0.1 of the rubric; ratings are by"
+    for words in (
+        told,
+        "y.eval was judged by version 0.1",
+        "2 samples without an answer, after an error, skipped.",
+        "1 answer in several logs, rated once.",
+    ):
+        assert words in output
+    error = refused("annotate", failed, *ratings)
+    assert tells(
+        error, "no answer to rate: all samples ended in an error ... failed.eval was judged"
+    )
+    assert "without an answer" not in error

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.reports.answer_rows import answers, row
+from urs_inspect.reports._unused_ratings import UnusedRatings
 from urs_inspect.reports.numbers._human_data import HumanRating, HumanRatings
 
 GROUPS = {
@@ -65,4 +66,4 @@ def ratings(
                 str(question), str(model), epoch, str(rater), float(str(value)), f"line {number}"
             )
         )
-    return HumanRatings(Path("r.csv"), scale, tuple(made), repeated)
+    return HumanRatings(Path("r.csv"), scale, tuple(made), UnusedRatings(repeated))

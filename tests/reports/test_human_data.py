@@ -20,12 +20,16 @@ from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.annotation._rating_queue import Answer
 from urs_inspect.annotation._ratings import Rating
+from urs_inspect.reports._unused_ratings import UnusedRatings, unused_notes
 from urs_inspect.reports.numbers._human_data import (
     HumanRating,
+    NotRated,
+    ScaleDoubt,
     answers_to_rate,
     on_scale_of_judge,
     read_human_ratings,
 )
+from urs_inspect.reports.words._corrected import repeat_notes, scale_doubt
 from urs_inspect.rubrics import load_rubric
 
 SCALE = (1.0, 10.0)
@@ -56,7 +60,7 @@ def test_both_kinds_of_files_hold_the_same(tmp_path: Path) -> None:
         assert [
             (one.question, one.model, one.epoch, one.rater, one.rating) for one in found.ratings
         ] == expected
-        assert (found.repeated, found.scale) == (0, SCALE)
+        assert (found.unused.repeated, found.scale) == (0, SCALE)
 
 
 def test_model_rater_and_epoch_may_be_left_out(tmp_path: Path) -> None:
@@ -72,20 +76,20 @@ def test_a_row_that_repeats_another_is_left_out_and_counted(tmp_path: Path) -> N
     found = read_human_ratings(
         write(tmp_path / "r.csv", "q,m,7,ann", "q,m,7.0,ann", "q,m,7,bob", "q,m,7,ann"), SCALE
     )
-    assert (len(found.ratings), found.repeated) == (2, 2)
+    assert (len(found.ratings), found.unused.repeated) == (2, 2)
 
 
 def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
     found = read_human_ratings(
         write(tmp_path / "r.csv", "q1,5,2,x", header="id,rating,weigth,"), SCALE
     )
-    assert len(found.notes) == 1 and "weigth" in found.notes[0]
-    assert not read_human_ratings(
-        write(tmp_path / "e.csv", "q1,5,2", header="id,rating,weight"), SCALE
-    ).notes
+    assert found.unused == UnusedRatings(columns=("weigth",))
+    assert unused_notes(found.path, found.unused) == [Telling("r.csv ... not read: weigth")]
+    all_read = write(tmp_path / "e.csv", "q1,5,2", header="id,rating,weight")
+    assert read_human_ratings(all_read, SCALE).unused == UnusedRatings()
     lines = [{"id": "q1", "rating": 5}, {"id": "q2", "rating": 6, "remark": "fine"}]
-    [note] = read_human_ratings(write_rows(tmp_path / "r.jsonl", *lines), SCALE).notes
-    assert "remark" in note
+    found = read_human_ratings(write_rows(tmp_path / "r.jsonl", *lines), SCALE)
+    assert found.unused.columns == ("remark",)
 
 
 def test_weights_of_rated_answers(tmp_path: Path) -> None:
@@ -290,18 +294,23 @@ def test_a_scale_is_doubted_where_nothing_is_above_its_middle(
     rows = [f"q{place},m,{rating},x" for place, rating in enumerate(ratings)]
     found = read_human_ratings(write(tmp_path / "r.csv", *rows), scale)
     if other is None:
-        assert found.doubt == ""
+        assert (found.doubt, scale_doubt(found)) == (None, "")
         return
-    assert tells(found.doubt, f"{max(ratings):g} of {len(ratings)} ratings")
-    assert tells(found.doubt, f"scale {scale[0]} to {scale[1]}")
-    named = re.findall(r"\d+,\d+", found.doubt)
-    assert named == ([other] if other else [])
+    usual = None
+    if other:
+        low, high = map(float, other.split(","))
+        usual = (low, high)
+    assert found.doubt == ScaleDoubt(max(ratings), len(ratings), usual)
+    told = scale_doubt(found)
+    assert tells(told, f"{max(ratings):g} of {len(ratings)} ratings")
+    assert tells(told, f"scale {scale[0]} to {scale[1]}")
+    assert re.findall(r"\d+,\d+", told) == ([other] if other else [])
 
 
 def test_what_repeats_and_what_contradicts(tmp_path: Path) -> None:
     rows = ["q1,m,3,ann", "q1,m,3,ann", "q1,m,4,bob", "q1,n,5,ann", "q2,m,3,ann"]
     found = read_human_ratings(write(tmp_path / "r.csv", *rows), SCALE)
-    assert (len(found.ratings), found.repeated, found.weighted) == (4, 1, False)
+    assert (len(found.ratings), found.unused.repeated, found.weighted) == (4, 1, False)
     assert [one.place for one in found.ratings] == ["line 2", "line 4", "line 5", "line 6"]
     header = "id,rating,rater,weight"
     weighted = write(tmp_path / "w.csv", "q1,3,ann,2", "q1,4,bob,2", "q2,4,bob,3", header=header)
@@ -347,7 +356,7 @@ def test_answers_to_rate_by_hand(tmp_path: Path) -> None:
         vars(Answer("q1", "p/model", 2, "api", "en", "Ask q1", "\n again ", REFERENCE, 0.5)),
         vars(Answer("q3", "p/model", 1, "leisure", "en", "Ask q3", "", REFERENCE, 0.0)),
     ]
-    assert skipped == (Telling("1 sample without an answer"),)
+    assert skipped == NotRated((), {}, failed=1, repeated=0)
 
 
 def test_answers_in_several_logs_are_rated_once(tmp_path: Path) -> None:
@@ -358,7 +367,7 @@ def test_answers_in_several_logs_are_rated_once(tmp_path: Path) -> None:
         logs.append(rated_log(path, *samples, roles={"grader": [judge]}))
     found, skipped = answers_to_rate(logs, load_rubric())
     assert [answer.question for answer in found] == ["q0", "q1", "q2"]
-    assert skipped == (Telling("3 answers in several logs"),)
+    assert skipped == NotRated((), {}, failed=0, repeated=3)
     other = [of_model("q1", "another text", {"p/z": 5.0})]
     logs.append(rated_log(tmp_path / "z.eval", *other, roles={"grader": ["p/z"]}))
     with pytest.raises(
@@ -400,18 +409,19 @@ def test_answers_judged_by_another_rubric_are_refused_or_said(tmp_path: Path) ->
                 answers_to_rate([log], rubric)
             continue
         _, skipped = answers_to_rate([log], rubric)
-        wanted = [Telling(f"b.eval ... version 0.1 ... {rubric.version}")] if name == "b" else []
-        assert list(skipped) == wanted
+        assert skipped.versions == ({"b.eval": "0.1"} if name == "b" else {})
     unknown = of_model("q1", "text", {"p/x": 5.0}, metadata={"intent": "gossip"})
     with pytest.raises(InputError, match=r"'q1'.*'gossip'"):
         answers_to_rate([rated_log(tmp_path / "d.eval", unknown)], rubric)
 
 
-def test_without_any_answer_there_is_nothing_to_rate(tmp_path: Path) -> None:
+def test_a_sample_that_failed_is_no_answer_to_rate(tmp_path: Path) -> None:
     gone = EvalError(message="gone", traceback="", traceback_ansi="")
     log = rated_log(tmp_path / "a.eval", of_model("q1", "text", {"p/x": 5.0}, error=gone))
-    with pytest.raises(InputError, match="no answer to rate"):
-        answers_to_rate([log], load_rubric())
+    nothing = ((), NotRated((), {}, failed=1, repeated=0))
+    assert answers_to_rate([log], load_rubric()) == nothing
+    only = write(tmp_path / "only.csv", "q1,p/model", header="id,model")
+    assert answers_to_rate([log], load_rubric(), only) == nothing
 
 
 # --- ratings that `annotate` saved ---
@@ -448,23 +458,24 @@ def test_saved_ratings_by_hand(tmp_path: Path) -> None:
         ("q0", "ben", 9.0),
     }
     assert {each.place for each in found.ratings} == {str(tmp_path)}
-    assert (found.scale, found.repeated, found.weighted, found.doubt) == (SCALE, 0, True, "")
+    assert (found.scale, found.unused.repeated) == (SCALE, 0)
+    assert (found.weighted, found.doubt) == (True, None)
     # Answers were drawn up to the highest threshold, one of them with twice the rate.
     chances = {"q0": 1 - math.exp(-2.0 * 0.5), "q1": 1 - math.exp(-0.5)}
     for each in found.ratings:
         assert each.weight == pytest.approx(1 / chances[each.question])
-    untold, changed, wrong = found.notes
+    untold, changed, wrong = unused_notes(tmp_path, found.unused)
     assert tells(untold, "1 answer") and tells(changed, "1 rating ... 1 taken back")
     assert tells(wrong, "ann.jsonl ... line 9")
     # 4 and then 8, 6 and then 5
-    [repeat] = found.repeats
+    [repeat] = repeat_notes(found)
     assert tells(repeat, "ann ... 2 answers twice ... 2.5;")
 
 
 def test_saved_ratings_are_on_the_scale_of_the_rubric_and_of_something(tmp_path: Path) -> None:
     path = saved(tmp_path / "me.jsonl", rating(saved_answer(0), 3))
     found = read_human_ratings(path, SCALE)
-    assert (found.notes, found.repeats, len(found.ratings)) == ((), (), 1)
+    assert (found.unused, found.repeats, len(found.ratings)) == (UnusedRatings(), (), 1)
     for scale in ((1.0, 5.0), (0.0, 10.0)):
         with pytest.raises(InputError) as caught:
             read_human_ratings(path, scale)
@@ -482,7 +493,7 @@ def test_saved_ratings_are_on_the_scale_of_the_rubric_and_of_something(tmp_path:
         rating(saved_answer(0), 3),
         rating(saved_answer(0), 7, check=True),
     )
-    [repeat] = read_human_ratings(one, None).repeats
+    [repeat] = repeat_notes(read_human_ratings(one, None))
     assert tells(repeat, "me ... 1 answer twice ... 4.0;")
 
 

@@ -96,12 +96,13 @@ def test_a_rating_is_lost_by_what_the_block_that_knows_its_model_says() -> None:
     given = ratings(("a1", "m", 3), ("zz", "m", 3), ("zz", "gpt", 3), ("b1", "n", 3), repeated=1)
     one = match_ratings(RATED.table, {"m": "m"}, given)
     other = match_ratings(answers(rows("n", ONE)).table, {"n": "n"}, given)
-    notes = unused(replace(given, notes=("more",)), [one, other])
+    more = replace(given, unused=replace(given.unused, columns=["remark"]))
+    notes = unused(more, [one, other])
     assert notes == [
         Telling("1 rating of r.csv ... without an answer ... 'zz' of m (line 3)"),
         Telling("1 rating of r.csv ... another model ... 'zz' of gpt (line 4)"),
         Telling("1 repeated row of r.csv"),
-        "more",
+        Telling("not read: remark"),
     ]
     assert [len(block.answers) for block in (one, other)] == [1, 1]
 

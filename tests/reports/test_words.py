@@ -33,6 +33,7 @@ from urs_inspect.reports._texts import (
     ranks_text,
     share,
 )
+from urs_inspect.reports._unused_ratings import Lost
 from urs_inspect.reports.layout._tables import (
     FirstScreen,
     Report,
@@ -45,6 +46,7 @@ from urs_inspect.reports.layout._tables import (
 from urs_inspect.reports.numbers._comparison import BestOfColumn, Comparison
 from urs_inspect.reports.numbers._conditions import Difference, OtherPrompts, OtherQuestions, Reason
 from urs_inspect.reports.numbers._corrected import CorrectedMeans, FromAll
+from urs_inspect.reports.numbers._human_data import HumanRating
 from urs_inspect.reports.numbers._judge_checks import JudgeFact
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._lengths import LengthLead, LengthRegression
@@ -584,7 +586,7 @@ def _corrections() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "as they are", {}
     yield (
         "unweighted ratings on the judge's scale",
-        {"human": replace(human, weighted=False, scale=(1.0, 10.0), doubt="")},
+        {"human": replace(human, weighted=False, scale=(1.0, 10.0), doubt=None)},
     )
     for many in (0, 1, 9, 10):
         raters = [f"rater {place}" for place in range(many)] or [""]
@@ -735,7 +737,9 @@ def test_warnings_of_corrected_means_stand_between_those_of_the_judge_and_of_mis
 def test_ratings_of_nothing_are_counted(lost: int) -> None:
     found, _ = corrected()
     rating = found.human.ratings[0]
-    given = {replace(rating, place=str(place)): "nothing" for place in range(lost)}
+    given: dict[HumanRating, Lost] = {
+        replace(rating, place=str(place)): "answer" for place in range(lost)
+    }
     text = unmatched_ratings(replace(found, matched=replace(found.matched, lost=given)))
     assert text.startswith(f"{lost} of 144 ratings in ratings.csv ")
     assert (" is about" in text) is (lost == 1)

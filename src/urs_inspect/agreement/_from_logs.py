@@ -7,9 +7,11 @@ from urs_inspect._util import InputError
 from urs_inspect.agreement._levels import agreement_of, panel_of_blocks
 from urs_inspect.agreement._people import read_satisfaction, read_vote_ranking
 from urs_inspect.agreement._report import agreement_report
+from urs_inspect.reports._unused_ratings import unused_notes
 from urs_inspect.reports.layout._tables import Report
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._human_data import Scale, read_human_ratings
+from urs_inspect.reports.words._corrected import repeat_notes, scale_doubt
 from urs_inspect.reports.words._rankings import people_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats._bootstrap import LEVEL, ROUNDS, SEED, Resampling
@@ -67,21 +69,23 @@ def report_agreement(  # noqa: PLR0913 - all but the logs have defaults
     if votes:
         ranked = read_vote_ranking(votes, how)
     answers = read_answers(logs)
-    blocks, notes = agreement_of(
+    blocks, unused = agreement_of(
         answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how
     )
     files = {"ratings of answers": human, "satisfaction": satisfaction}
     sources = {kind: [str(file)] for kind, file in files.items() if file}
+    notes = []
     if ranked:
         sources["votes"] = list(votes)
-        notes = [*ranked.skipped, *notes]
         if ranked.people:
-            notes = [*people_notes(ranked.people), *notes]
+            notes += people_notes(ranked.people)
+        notes += ranked.skipped
     panel = None
     warnings = []
     if ratings:
         panel = panel_of_blocks(answers.table, ratings)
-        warnings = list(filter(None, [ratings.doubt]))
+        warnings = list(filter(None, [scale_doubt(ratings)]))
+        notes += [*unused_notes(ratings.path, unused), *repeat_notes(ratings)]
     return agreement_report(
         blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings
     )

@@ -11,6 +11,7 @@ import pandas as pd
 
 from urs_inspect.agreement._people import Satisfaction, Votes
 from urs_inspect.logs._scores import SIMULATED
+from urs_inspect.reports._unused_ratings import UnusedRatings
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._conditions import (
     Conditions,
@@ -24,7 +25,7 @@ from urs_inspect.reports.numbers._matching import (
     attempted,
     match_blocks,
     model_names,
-    unused,
+    unused_ratings,
 )
 from urs_inspect.reports.numbers._panels import FEWEST_JUDGES, Panel, panel_of
 from urs_inspect.reports.numbers._scores import ScoreTable, clusters_of, score_table
@@ -54,6 +55,14 @@ _FEWEST = 2  # answers that an agreement needs; a correlation needs one more
 _QUESTIONS = 0
 _MODELS_QUESTIONS = 2  # name the resamplings of questions among those of a seed; people have 1
 
+Skipped = Literal[
+    "intents without satisfaction",
+    "intents without a score",
+    "models without a score on some intent",
+    "models with votes but without a score",
+    "models with scores but without votes",
+]
+"""Why intents or models do not count."""
 Counted = Literal["questions", "people", "clusters", "instructions"]
 Behind = Mapping[Counted, Mapping[str, int]]
 """What is counted -> intent or model -> how many are behind its mean."""
@@ -78,7 +87,7 @@ class MeanLevel:
     points: tuple[Point, ...]
     correlation: MeanCorrelation
     behind: Behind
-    skipped: Mapping[str, Sequence[str]]  # which intents or models do not count, by why not
+    skipped: Mapping[Skipped, Sequence[str]]  # which intents or models do not count
     asked: int  # questions, with or without a score
     clusters: int  # that they come from, such as their users; 0 if none is named
 
@@ -461,17 +470,17 @@ def agreement_of(
     satisfaction: Satisfaction | None = None,
     votes: Votes | None = None,
     resampling: Resampling,
-) -> tuple[list[AgreementBlock], list[str]]:
+) -> tuple[list[AgreementBlock], UnusedRatings]:
     """Compare judges' scores with what people say, each judge and set of conditions by itself.
 
-    Returns the blocks, and notes on the file of ratings and what of it no block used.
+    Returns the blocks, and what of the file of ratings no block used.
     """
     blocks = blocks_of(answers.table)
     matched: list[Matched] = []
-    notes: list[str] = []
+    unused = UnusedRatings()
     if human:
         matched = match_blocks(answers.table, blocks, human)
-        notes = [*unused(human, matched), *human.repeats]
+        unused = unused_ratings(human, matched)
     compared = []
     for place, block in enumerate(blocks):
         table = score_table(block.table, block.models)
@@ -495,7 +504,7 @@ def agreement_of(
             **levels,
         )
         compared.append(of_block)
-    return compared, notes
+    return compared, unused
 
 
 def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> Panel | None:

@@ -5,7 +5,7 @@ Answers to rate, their ratings, satisfaction by intent, and votes.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from urs_inspect._util import InputError, check_new_file, choices, counted
 from urs_inspect.annotation._campaign import LOG_SUFFIXES
 from urs_inspect.annotation._rating_queue import Answer
 from urs_inspect.annotation._ratings import (
+    RaterReport,
     RatingReading,
     holds_ratings,
     rating_agreement,
@@ -41,6 +42,7 @@ from urs_inspect.logs._battles import (
 )
 from urs_inspect.logs._files import read_log, short_name
 from urs_inspect.logs._responses import text_of
+from urs_inspect.reports._unused_ratings import UnusedRatings
 from urs_inspect.reports.numbers._answers import ERROR, read_answers
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.scorers._human_rating import human_rating
@@ -87,20 +89,26 @@ class HumanRating:
 
 
 @dataclass(frozen=True)
-class HumanRatings:
-    """A file of ratings, without rows that exactly repeat another one, whose number is `repeated`.
+class ScaleDoubt:
+    """That no rating is in the upper half of the scale, as where another one was used."""
 
-    `notes` say what else of it does not count, `repeats` how far raters agree with themselves.
-    """
+    highest: float
+    ratings: int
+    usual: Scale | None  # the narrowest usual scale that holds all ratings
+
+
+@dataclass(frozen=True)
+class HumanRatings:
+    """A file of ratings, without rows that exactly repeat another one."""
 
     path: Path
     scale: Scale
     ratings: tuple[HumanRating, ...]
-    repeated: int
+    # what of the file does not count
+    unused: UnusedRatings = field(default_factory=UnusedRatings)
     weighted: bool = False  # whether the file says how many answers a rated one stands for
-    notes: tuple[str, ...] = ()
-    repeats: tuple[str, ...] = ()
-    doubt: str = ""  # why the scale may be another one
+    repeats: tuple[RaterReport, ...] = ()  # of those who rated some answers twice
+    doubt: ScaleDoubt | None = None
 
 
 _COLUMNS = ("id", "rating", "model", "rater", "epoch", "weight")
@@ -183,10 +191,9 @@ def _ratings_of_rows(
     refuse(errors, hint if labels else "")
     if not ratings:
         raise InputError(f"{path}: no rating")
-    notes = _about_columns(path, rows)
+    unused = UnusedRatings(repeated=len(read) - len(ratings), columns=_unread_columns(rows))
     doubt = _doubt([rating.rating for rating in ratings], scale)
-    repeated = len(read) - len(ratings)
-    return HumanRatings(path, scale, ratings, repeated, weighted, notes, doubt=doubt)
+    return HumanRatings(path, scale, ratings, unused, weighted, doubt=doubt)
 
 
 def _each_once(ratings: Iterable[HumanRating]) -> tuple[tuple[HumanRating, ...], list[str]]:
@@ -209,13 +216,11 @@ def _each_once(ratings: Iterable[HumanRating]) -> tuple[tuple[HumanRating, ...],
     return tuple(first_by.values()), conflicts
 
 
-def _about_columns(path: Path, rows: Iterable[Row]) -> tuple[str, ...]:
+def _unread_columns(rows: Iterable[Row]) -> tuple[str, ...]:
     """Which columns are not read."""
     named = set().union(*(row.values for row in rows))
-    others = sorted(name for name in named - {*_COLUMNS, SURPLUS} if name.strip())
-    if not others:
-        return ()
-    return (f"Columns of {path} that are not read: {choices(others)}.",)
+    others = named - {*_COLUMNS, SURPLUS}
+    return tuple(sorted(name for name in others if name.strip()))
 
 
 def on_scale_of_judge(ratings: Floats, scale: Scale, judge: Scale = RUBRIC_SCALE) -> Floats:
@@ -226,23 +231,16 @@ def on_scale_of_judge(ratings: Floats, scale: Scale, judge: Scale = RUBRIC_SCALE
     return judge_low + (ratings - low) * ratio
 
 
-def _doubt(ratings: Sequence[float], scale: Scale) -> str:
-    """A sentence if no rating is in the upper half of the scale, as where another one was used."""
-    low, high = scale
+def _doubt(ratings: Sequence[float], scale: Scale) -> ScaleDoubt | None:
     lowest = min(ratings)
     highest = max(ratings)
     if len(ratings) < _ENOUGH or highest > sum(scale) / 2:
-        return ""
-    other = " Was another scale used?"
-    for usual_low, usual_high in _USUAL:
-        if usual_low <= lowest and highest <= usual_high < high:
-            other = f" Is the scale {usual_low:g},{usual_high:g}?"
-            break
-    return (
-        f"No rating above {highest:g} of {counted(len(ratings), 'rating')}, on the scale"
-        f" {low:g} to {high:g}.{other} --human-scale names it"
-        " (`agreement`: --scale)."
-    )
+        return None
+    for usual in _USUAL:
+        usual_low, usual_high = usual
+        if usual_low <= lowest and highest <= usual_high < scale[1]:
+            return ScaleDoubt(highest, len(ratings), usual)
+    return ScaleDoubt(highest, len(ratings), None)
 
 
 def _of_page(path: Path, scale: Scale) -> HumanRatings:
@@ -268,28 +266,14 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
         )
         for rating in reading.ratings
     )
-    notes = []
-    if reading.cannot_tell:
-        notes.append(
-            "Without a rating, because the person could not tell:"
-            f" {counted(len(reading.cannot_tell), 'answer')}."
-        )
-    if reading.replaced or reading.undone:
-        notes.append(
-            f"{counted(reading.replaced, 'rating')} replaced later by the same person,"
-            f" {reading.undone} taken back."
-        )
-    notes += (f"Not a rating: {error}" for error in first_errors(reading.errors))
-    repeats = []
-    for rater in rating_agreement(reading).raters:
-        if rater.checks:
-            repeats.append(
-                f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean"
-                f" difference of {rater.from_own:.1f}; only the first ratings count."
-            )
-    return HumanRatings(
-        path, scale, ratings, 0, weighted=True, notes=tuple(notes), repeats=tuple(repeats)
+    unused = UnusedRatings(
+        cannot_tell=len(reading.cannot_tell),
+        replaced=reading.replaced,
+        undone=reading.undone,
+        faults=reading.errors,
     )
+    repeats = tuple(rater for rater in rating_agreement(reading).raters if rater.checks)
+    return HumanRatings(path, scale, ratings, unused, weighted=True, repeats=repeats)
 
 
 def check_scale(scale: Scale, argument: str) -> None:
@@ -327,27 +311,37 @@ def whole_number(fields: Fields, column: str) -> int | None:
 # --- answers to rate, and ratings as scores of a log ---
 
 
+@dataclass(frozen=True)
+class NotRated:
+    """What of logs people cannot rate, or by another version of the rubric than the judge did."""
+
+    logs: tuple[str, ...]  # that do not count, a sentence each
+    versions: Mapping[str, str]  # log -> the version by which it was judged, if it is another one
+    failed: int  # samples without an answer, after an error
+    repeated: int  # answers in several logs
+
+
 def answers_to_rate(
     logs: Iterable[str], rubric: Rubric, only: Path | None = None
-) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
-    """Read the answers that people can rate, and what was skipped, a sentence each.
+) -> tuple[tuple[Answer, ...], NotRated]:
+    """Read the answers that people can rate, if there are any, and what they cannot rate.
 
     Which logs count is decided as for the report; `rubric` has the criteria of every intent; `only`
     is a file with id and model of the answers that are wanted, by default all.
 
     Raises:
-        InputError: If no answer is left, a log was judged by another rubric, or two logs have
+        InputError: If `only` names no answer, a log was judged by another rubric, or two logs have
             different answers under one question, model and epoch, so that a rating would not say
             which one it is about.
     """
     read = read_answers(logs)
-    skipped = list(read.left_out)
+    versions: dict[str, str] = {}
     answers: dict[tuple[str, str, int], tuple[Answer, str]] = {}
     failed = 0
     given = 0
     for file, rows in read.table.groupby("log", sort=False):
         name = short_name(str(file))
-        answers_of_log = _answers_of_log(str(file), rows, rubric, skipped)
+        answers_of_log = _answers_of_log(str(file), rows, rubric, versions)
         failed += len(rows) - len(answers_of_log)
         given += len(answers_of_log)
         for answer in answers_of_log:
@@ -358,18 +352,10 @@ def answers_to_rate(
                     f"'{answer.question}' has different answers of {answer.model}, epoch"
                     f" {answer.epoch}, in {place} and {name}; name one of the two logs"
                 )
-    if not answers:
-        lines = ["no answer to rate: all samples ended in an error", *skipped]
-        raise InputError("\n".join(lines))
-    if failed:
-        skipped.append(f"{counted(failed, 'sample')} without an answer, after an error, skipped.")
-    repeated = given - len(answers)
-    if repeated:
-        skipped.append(f"{counted(repeated, 'answer')} in several logs, rated once.")
     wanted = tuple(answer for answer, _ in answers.values())
-    if only is not None:
+    if only is not None and wanted:
         wanted = _named(only, wanted)
-    return wanted, tuple(skipped)
+    return wanted, NotRated(read.left_out, versions, failed, given - len(answers))
 
 
 def _named(path: Path, answers: Sequence[Answer]) -> tuple[Answer, ...]:
@@ -390,13 +376,13 @@ def _named(path: Path, answers: Sequence[Answer]) -> tuple[Answer, ...]:
 
 
 def _answers_of_log(
-    file: str, rows: pd.DataFrame, rubric: Rubric, skipped: list[str]
+    file: str, rows: pd.DataFrame, rubric: Rubric, versions: dict[str, str]
 ) -> list[Answer]:
     log = read_log(file, without=_UNUSED)
     name = short_name(file)
     about = log.eval.metadata or {}
     judged_by = str(about.get("rubric", ""))
-    _check_rubric(name, judged_by, rubric, skipped)
+    _check_rubric(name, judged_by, rubric, versions)
     samples = {(str(sample.id), sample.epoch): sample for sample in log.samples or []}
     answers = []
     row: Any
@@ -442,7 +428,8 @@ def _disagreement(finals: Mapping[str, float]) -> float:
     return float(given.max() - given.min())
 
 
-def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str]) -> None:
+def _check_rubric(file: str, judged_by: str, rubric: Rubric, versions: dict[str, str]) -> None:
+    """Refuse a log that another rubric judged, and note another version of the rubric."""
     name, _, version = judged_by.rpartition(" ")
     if judged_by and name != rubric.name:
         raise InputError(
@@ -451,10 +438,7 @@ def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str])
             " other rubrics by themselves"
         )
     if version and version != rubric.version:
-        skipped.append(
-            f"{file} was judged by version {version} of the rubric; ratings are by"
-            f" {rubric.version}."
-        )
+        versions[file] = version
 
 
 def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> tuple[int, RatingReading]:

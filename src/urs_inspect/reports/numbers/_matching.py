@@ -2,26 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from urs_inspect._util import InputError, choices, counted
-from urs_inspect.reports._texts import listed
+from urs_inspect._util import InputError, choices
+from urs_inspect.reports._unused_ratings import Lost, UnusedRatings, unused_notes
 from urs_inspect.reports.numbers._conditions import BlockAnswers
 from urs_inspect.reports.numbers._human_data import HumanRating, HumanRatings
 from urs_inspect.reports.numbers._scores import clusters_of
 from urs_inspect.rubrics import FINAL
 
-_SHOWN = 3
-_OTHER_MODEL = "another model"
-_NO_ANSWER = "a question or epoch without an answer"
-
 
 @dataclass(frozen=True)
 class Matched:
-    """Ratings matched with answers, and what ratings that match none are about, in words.
+    """Ratings matched with answers, and what is not there of ratings that match none.
 
     Columns of answers: model, question, group (reported intent), score (final score of the judge,
     mean over epochs unless the file names one; NaN without), ratings (rater -> rating on the scale
@@ -30,7 +26,7 @@ class Matched:
     """
 
     answers: pd.DataFrame
-    lost: Mapping[HumanRating, str]
+    lost: Mapping[HumanRating, Lost]
     without_epoch: int  # ratings that are compared with a mean over epochs
 
 
@@ -42,7 +38,7 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
     by_answer = _answers(answers, given)
     ratings: dict[tuple[str, str, int], dict[str, float]] = defaultdict(dict)
     weights: dict[tuple[str, str, int], float] = {}
-    lost: dict[HumanRating, str] = {}
+    lost: dict[HumanRating, Lost] = {}
     for rating in given.ratings:
         model = _model(rating, names, given)
         key = (model, rating.question, rating.epoch or 0)
@@ -50,7 +46,7 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
             ratings[key][rating.rater] = rating.rating
             weights[key] = rating.weight
         else:
-            lost[rating] = _NO_ANSWER if model else _OTHER_MODEL
+            lost[rating] = "answer" if model else "model"
     rated = by_answer.loc[list(ratings)].reset_index()
     by_rater: list[Any] = list(ratings.values())
     rated["ratings"] = by_rater
@@ -138,20 +134,16 @@ def refuse_unmatched(
 
 def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
     """What of a file of ratings no block used, with counts, a sentence each."""
+    return unused_notes(given.path, unused_ratings(given, matched))
+
+
+def unused_ratings(given: HumanRatings, matched: Iterable[Matched]) -> UnusedRatings:
+    """What of a file of ratings no block used."""
     blocks = [block.lost for block in matched]
-    lost: dict[str, list[str]] = defaultdict(list)
+    lost: dict[Lost, list[str]] = defaultdict(list)
     for rating in given.ratings:
         if all(rating in block for block in blocks):
             # A block that knows the model says more.
-            reasons = {block[rating] for block in blocks}
-            reason = _NO_ANSWER if _NO_ANSWER in reasons else _OTHER_MODEL
-            lost[reason].append(f"{rating.answer} ({rating.place})")
-    notes = []
-    for what, ratings in lost.items():
-        first = listed(ratings, separator="; ", most=_SHOWN)
-        notes.append(
-            f"{counted(len(ratings), 'rating')} of {given.path} about {what}, skipped: {first}."
-        )
-    if given.repeated:
-        notes.append(f"{counted(given.repeated, 'repeated row')} of {given.path} skipped.")
-    return [*notes, *given.notes]
+            what: Lost = "answer" if "answer" in {block[rating] for block in blocks} else "model"
+            lost[what].append(f"{rating.answer} ({rating.place})")
+    return replace(given.unused, lost=lost)
