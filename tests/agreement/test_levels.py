@@ -33,6 +33,12 @@ from urs_inspect.agreement._levels import (
     model_level,
     panel_of_blocks,
 )
+from urs_inspect.agreement._mean_correlation import (
+    MeanCorrelation,
+    correlate_means,
+    exact_means,
+    fisher_interval,
+)
 from urs_inspect.agreement._people import (
     Satisfaction,
     SatisfactionRow,
@@ -68,13 +74,7 @@ from urs_inspect.stats import (
     rank,
 )
 from urs_inspect.stats._bootstrap import resample
-from urs_inspect.stats._correlation import (
-    MeanCorrelation,
-    correlate_means,
-    derived_seed,
-    exact_means,
-    fisher_interval,
-)
+from urs_inspect.stats._correlation import derived_seed
 
 NAN = math.nan
 HOW = Resampling(rounds=40, seed=1)

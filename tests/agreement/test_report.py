@@ -17,6 +17,7 @@ from urs_inspect.agreement._levels import (
     NoLevel,
     PeopleAgreement,
 )
+from urs_inspect.agreement._mean_correlation import MeanCorrelation
 from urs_inspect.agreement._report import (
     agreement_report,
     case_notes,
@@ -28,7 +29,6 @@ from urs_inspect.cli._first_screen import screen_lines
 from urs_inspect.reports.layout._tables import Report, csv_text, first_screen, plain
 from urs_inspect.reports.numbers._conditions import Conditions, Difference, Unlike
 from urs_inspect.stats import Correlations, Resampling
-from urs_inspect.stats._correlation import MeanCorrelation
 
 NAN = math.nan
 HOW = Resampling(200, 0.95, 0)

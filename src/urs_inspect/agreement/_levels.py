@@ -9,6 +9,12 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from urs_inspect.agreement._mean_correlation import (
+    FEWEST_POINTS,
+    MeanCorrelation,
+    correlate_means,
+    table_means,
+)
 from urs_inspect.agreement._people import Satisfaction, Votes
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._unused_ratings import UnusedRatings
@@ -41,14 +47,7 @@ from urs_inspect.stats import (
 )
 from urs_inspect.stats._agreement import clustered_interval_alpha
 from urs_inspect.stats._bootstrap import Flags, Floats, Integers
-from urs_inspect.stats._correlation import (
-    CORRELATIONS,
-    FEWEST_POINTS,
-    MeanCorrelation,
-    correlate_means,
-    derived_seed,
-    table_means,
-)
+from urs_inspect.stats._correlation import CORRELATIONS, derived_seed
 from urs_inspect.stats._means import MeanColumn, bootstrap_means
 
 _FEWEST = 2  # answers that an agreement needs; a correlation needs one more

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices
+from urs_inspect.agreement._mean_correlation import exact_means, table_means
 from urs_inspect.datasets._rows import FaultyRow, Fields, read_table, refuse, told_once
 from urs_inspect.logs._battles import (
     HumanBattles,
@@ -21,7 +22,7 @@ from urs_inspect.reports.numbers._human_data import Scale, check_scale, whole_nu
 from urs_inspect.rubrics import Rubric
 from urs_inspect.rubrics._rubric import normalise_key
 from urs_inspect.stats import Ranking, Resampling, rank
-from urs_inspect.stats._correlation import derived_seed, exact_means, table_means
+from urs_inspect.stats._correlation import derived_seed
 from urs_inspect.stats._means import MeanDraws
 
 _INTENT = ("intent", "user_intent")
