@@ -20,10 +20,10 @@ os.environ.update(
 
 import numpy as np
 
+from urs_inspect.agreement._mean_correlation import correlate_means, table_means
 from urs_inspect.stats import MeanDraws, rank
 from urs_inspect.stats._battles import Battles
 from urs_inspect.stats._bootstrap import Floats
-from urs_inspect.stats._correlation import correlate_means, table_means
 
 QUESTIONS = (528, 573, 124, 269, 193, 159)
 """Cases of each reported intent in the published data."""

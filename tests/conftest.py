@@ -39,7 +39,7 @@ _LONGEST = (
     *("judges/test_twins_task", "comparison/test_trust", "comparison/test_people"),
     *("tasks/test_mad", "tasks/test_mad_people", "adjusting/test_prior_of_votes"),
     "solvers/test_model_calls",
-    *("reports/test_statistics", "reports/test_agreement", "samer/test_reward"),
+    *("reports/test_statistics", "agreement/test_levels", "samer/test_reward"),
     *(
         "tasks/test_urs",
         "tasks/test_judge_pairwise",

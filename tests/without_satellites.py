@@ -28,7 +28,13 @@ from urs_inspect._satellites import SATELLITES, satellites
 
 ROOT = Path(__file__).parents[1]
 _COPIED = ("src", "tests", "benchmarks", "configs", "docs")
-_USUAL_WORDS = {"bert", "importing", "judges", "scale"}  # also in names of tests of core
+_USUAL_WORDS = {
+    "agreement",
+    "bert",
+    "importing",
+    "judges",
+    "scale",
+}  # also in names of tests of core
 _FINDS_SATELLITES = ("tests/cli", "tests/test_api.py", "tests/test_import.py")
 _MARKED = "not vllm and not ray and not browser and not satellites"
 

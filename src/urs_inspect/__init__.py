@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from urs_inspect.reports._from_logs import report_agreement, report_crossval
+    from urs_inspect.reports._from_logs import report_crossval
     from urs_inspect.reports.layout._tables import Report
     from urs_inspect.reports.numbers._answers import read_answers
     from urs_inspect.reports.numbers._leaderboard import make_leaderboard
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __version__ = version("urs-inspect")
 _ELSEWHERE = {
-    "report_agreement": "urs_inspect.reports._from_logs",
     "read_answers": "urs_inspect.reports.numbers._answers",
     "report_crossval": "urs_inspect.reports._from_logs",
     "make_leaderboard": "urs_inspect.reports.numbers._leaderboard",
@@ -49,7 +48,6 @@ __all__ = [
     "make_leaderboard",
     "md_eval",
     "read_answers",
-    "report_agreement",
     "report_crossval",
     "report_leaderboard",
     "urs",

@@ -12,6 +12,7 @@ from typing import Any
 
 SATELLITES = (
     "adjusting",
+    "agreement",
     "bert",
     "comparison",
     "estimating",

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.log import EvalError, read_eval_log, write_eval_log
 from inspect_ai.model import ModelOutput
 
 from tests.annotation.samples import ballot, ballots, rating, shown_logs
@@ -29,7 +29,6 @@ from urs_inspect.annotation._ratings import inclusion_weights
 from urs_inspect.annotation._votes import Vote
 from urs_inspect.cli._annotate import _print_attached
 from urs_inspect.discrepancy._ballots import Ballot
-from urs_inspect.reports._from_logs import report_agreement
 from urs_inspect.reports.numbers._human_data import answers_to_rate, read_human_ratings
 from urs_inspect.rubrics import load_rubric
 
@@ -361,7 +360,8 @@ def test_answers_of_logs_of_both_formats(logs: Path, tmp_path: Path) -> None:
     )
 
 
-def test_agreement_reads_the_directory_and_one_file(logs: Path, ratings: Path) -> None:
+@pytest.mark.satellites
+def test_agreement_reads_the_directory_and_one_file(said: Said, logs: Path, ratings: Path) -> None:
     again = json.loads((ratings / "ann.jsonl").read_text("utf-8").splitlines()[0])
     with (ratings / "ann.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps({**again, "rating": 9}) + "\n")  # the later rating replaces the first
@@ -371,12 +371,12 @@ def test_agreement_reads_the_directory_and_one_file(logs: Path, ratings: Path) -
     about = (again["id"], again["model"])
     assert [one.rating for one in found.ratings if (one.question, one.model) == about] == [9, 1]
     assert all(1 <= one.weight < 100 for one in found.ratings)
-    report = report_agreement([str(logs)], human=ratings).markdown()
+    report = said("agreement", "--all", logs, "--human", ratings)
     assert "2 people gave 18 ratings" in report
     assert tells(report, "unequal chances")
     assert tells(report, "ann ... 1 answer twice ... 2.0")
     assert tells(report, "1 rating replaced ... 0 taken back")
-    assert "1 person gave" in report_agreement([str(logs)], human=ratings / "ben.jsonl").markdown()
+    assert "1 person gave" in said("agreement", "--all", logs, "--human", ratings / "ben.jsonl")
 
 
 def test_a_copy_of_the_log_has_the_ratings_as_scores(
@@ -425,7 +425,7 @@ def test_answers_that_somebody_could_not_rate_are_counted_and_no_score(
     ]
     output = run("annotate", logs, "--votes", ratings, "--report").output
     assert [row[6] for row in cells_of(output)] == ["1", "0"]
-    assert "could not tell: 1 answer" in report_agreement([str(logs)], human=ratings).markdown()
+    assert "could not tell: 1 answer" in said("report", "--all", logs, "--human", ratings)
     copy = tmp_path / "copy.eval"
     log = logs / f"{unrated.answer.model.removeprefix('p/')}.eval"
     output = said("annotate", log, "--votes", ratings, "--output", copy)
@@ -525,3 +525,35 @@ def test_ratings_of_another_scale_and_empty_ones_are_refused(ratings: Path, tmp_
     write(tmp_path / "empty" / "me.jsonl", "[]")
     with pytest.raises(InputError, match=r"no rating\n.*line 1:.*JSON"):
         read_human_ratings(tmp_path / "empty", (1, 10))
+
+
+def test_what_of_logs_cannot_be_rated_is_told(said: Said, refused: Said, tmp_path: Path) -> None:
+    gone = EvalError(message="gone", traceback="", traceback_ansi="")
+    by = {"rubric": f"{load_rubric().name} 0.1"}
+    failed = tmp_path / "failed.eval"
+    for judge in ("p/x", "p/y"):
+        score = judgement(5.0, judge)
+        samples = [answered("tea", score), answered("rum", score, error=gone)]
+        write_judged(
+            tmp_path / "logs" / f"{judge[2:]}.eval",
+            *samples,
+            roles={"grader": [judge]},
+            metadata=by,
+        )
+        write_judged(failed, samples[1], metadata=by)
+    write(tmp_path / "ratings" / "ann.jsonl")
+    ratings = ("--votes", tmp_path / "ratings", "--report")
+    output = said("annotate", tmp_path / "logs", *ratings)
+    told = "x.eval was judged by version 0.1 of the rubric; ratings are by"
+    for words in (
+        told,
+        "y.eval was judged by version 0.1",
+        "2 samples without an answer, after an error, skipped.",
+        "1 answer in several logs, rated once.",
+    ):
+        assert words in output
+    error = refused("annotate", failed, *ratings)
+    assert tells(
+        error, "no answer to rate: all samples ended in an error ... failed.eval was judged"
+    )
+    assert "without an answer" not in error

@@ -128,6 +128,7 @@ def test_a_ranking_by_votes_fits(screen: Screen, tmp_path: Path) -> None:
     screen("rank", votes)
 
 
+@pytest.mark.satellites
 def test_agreement_fits(screen: Screen, logs: Path, tmp_path: Path) -> None:
     rows = [
         f"{place},provider/a-model-with-a-rather-long-name-{n},{5 + (place + n) % 3}"

@@ -125,7 +125,13 @@ def test_the_help_ends_with_first_steps_in_their_order(run: Run) -> None:
     ]
 
 
-@pytest.mark.parametrize("command", ["report", "agreement", "robustness", "table"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("report", "robustness", "table"),
+        pytest.param("agreement", marks=pytest.mark.satellites),
+    ],
+)
 def test_the_help_of_a_report_names_its_own_options_before_those_of_all_reports(
     run: Run, command: str
 ) -> None:

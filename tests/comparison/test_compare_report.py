@@ -21,7 +21,8 @@ from urs_inspect.comparison._compare import compare_with_people, match_answers
 from urs_inspect.comparison._report import _formats, report_comparison, unmatched_ratings
 from urs_inspect.comparison._samples import SampleScores
 from urs_inspect.reports import Report
-from urs_inspect.reports.numbers._human_data import read_human_ratings
+from urs_inspect.reports._unused_ratings import Lost
+from urs_inspect.reports.numbers._human_data import HumanRating, read_human_ratings
 from urs_inspect.reports.numbers._scores import ALL
 
 NAN = math.nan
@@ -403,7 +404,9 @@ def test_a_baseline_is_kept_where_people_correct(tmp_path: Path) -> None:
 def test_ratings_of_nothing_are_counted(lost: int) -> None:
     found, _ = corrected()
     rating = found.human.ratings[0]
-    given = {replace(rating, place=str(place)): "nothing" for place in range(lost)}
+    given: dict[HumanRating, Lost] = {
+        replace(rating, place=str(place)): "answer" for place in range(lost)
+    }
     text = unmatched_ratings(replace(found, matched=replace(found.matched, lost=given)))
     assert text.startswith(f"{lost} of 144 ratings in ratings.csv ")
     assert (" is about" in text) is (lost == 1)

@@ -10,8 +10,9 @@ from typing import Any
 
 from tests.reports.answer_rows import answers, row
 from urs_inspect.judging._reply_counts import REPLIES, REPLY_COUNTS
+from urs_inspect.reports._unused_ratings import UnusedRatings
 from urs_inspect.reports.numbers._answers import Answers, Run
-from urs_inspect.reports.numbers._human_data import HumanRating, HumanRatings
+from urs_inspect.reports.numbers._human_data import HumanRating, HumanRatings, ScaleDoubt
 from urs_inspect.reports.numbers._judge_checks import CheckRun, JudgeFact, JudgeShift, Labelled
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, make_leaderboard
 from urs_inspect.reports.numbers._traffic import TrafficMix
@@ -596,7 +597,7 @@ def people(
                         cells["question"], name, None, rater, mapped, f"row {len(found)}", weight
                     )
                 )
-    return HumanRatings(Path("ratings.csv"), scale, tuple(found), 0, weighted)
+    return HumanRatings(Path("ratings.csv"), scale, tuple(found), weighted=weighted)
 
 
 def _three() -> list[Rows]:
@@ -620,7 +621,8 @@ def people_turn_the_order() -> Leaderboard:
         scale=(1.0, 5.0),
         weighted=True,
     )
-    ratings = replace(ratings, doubt="The ratings may be of another scale.", repeated=2)
+    doubt = ScaleDoubt(highest=3.0, ratings=72, usual=(1.0, 3.0))
+    ratings = replace(ratings, doubt=doubt, unused=UnusedRatings(repeated=2))
     return board(*made, human=ratings)
 
 

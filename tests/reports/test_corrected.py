@@ -14,8 +14,9 @@ import pytest
 
 from tests.reports.answer_rows import answers, answers_of, rows
 from tests.reports.golden_files import check_golden
-from tests.telling import tells
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
+from urs_inspect.annotation._ratings import RaterReport
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._corrected import (
@@ -419,11 +420,10 @@ def test_ratings_of_an_answer_by_the_same_person_are_not_left_out(
 ) -> None:
     judge, people = scores
     board(tmp_path / "a.csv", judged(judge), ratings_of(people))
-    human = replace(
-        read_human_ratings(tmp_path / "a.csv", (1, 10)), repeats=("ann rated 2 answers twice.",)
-    )
+    ann = RaterReport("ann", 9, 5.0, 1.0, checks=2, from_own=0.5, seconds=9.0, cannot_tell=0)
+    human = replace(read_human_ratings(tmp_path / "a.csv", (1, 10)), repeats=(ann,))
     found = make_leaderboard(judged(judge), human=human, rounds=200)
-    assert "ann rated 2 answers twice." in section_notes(found)
+    assert Telling("ann rated 2 answers twice ... 0.5;") in section_notes(found)
     assert found.skipped == ()
 
 

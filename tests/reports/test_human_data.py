@@ -20,16 +20,17 @@ from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.annotation._rating_queue import Answer
 from urs_inspect.annotation._ratings import Rating
+from urs_inspect.reports._unused_ratings import UnusedRatings, unused_notes
 from urs_inspect.reports.numbers._human_data import (
     HumanRating,
-    Satisfaction,
+    NotRated,
+    ScaleDoubt,
     answers_to_rate,
     on_scale_of_judge,
     read_human_ratings,
-    read_satisfaction,
 )
+from urs_inspect.reports.words._corrected import repeat_notes, scale_doubt
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.stats._correlation import derived_seed
 
 SCALE = (1.0, 10.0)
 
@@ -59,7 +60,7 @@ def test_both_kinds_of_files_hold_the_same(tmp_path: Path) -> None:
         assert [
             (one.question, one.model, one.epoch, one.rater, one.rating) for one in found.ratings
         ] == expected
-        assert (found.repeated, found.scale) == (0, SCALE)
+        assert (found.unused.repeated, found.scale) == (0, SCALE)
 
 
 def test_model_rater_and_epoch_may_be_left_out(tmp_path: Path) -> None:
@@ -75,20 +76,20 @@ def test_a_row_that_repeats_another_is_left_out_and_counted(tmp_path: Path) -> N
     found = read_human_ratings(
         write(tmp_path / "r.csv", "q,m,7,ann", "q,m,7.0,ann", "q,m,7,bob", "q,m,7,ann"), SCALE
     )
-    assert (len(found.ratings), found.repeated) == (2, 2)
+    assert (len(found.ratings), found.unused.repeated) == (2, 2)
 
 
 def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
     found = read_human_ratings(
         write(tmp_path / "r.csv", "q1,5,2,x", header="id,rating,weigth,"), SCALE
     )
-    assert len(found.notes) == 1 and "weigth" in found.notes[0]
-    assert not read_human_ratings(
-        write(tmp_path / "e.csv", "q1,5,2", header="id,rating,weight"), SCALE
-    ).notes
+    assert found.unused == UnusedRatings(columns=("weigth",))
+    assert unused_notes(found.path, found.unused) == [Telling("r.csv ... not read: weigth")]
+    all_read = write(tmp_path / "e.csv", "q1,5,2", header="id,rating,weight")
+    assert read_human_ratings(all_read, SCALE).unused == UnusedRatings()
     lines = [{"id": "q1", "rating": 5}, {"id": "q2", "rating": 6, "remark": "fine"}]
-    [note] = read_human_ratings(write_rows(tmp_path / "r.jsonl", *lines), SCALE).notes
-    assert "remark" in note
+    found = read_human_ratings(write_rows(tmp_path / "r.jsonl", *lines), SCALE)
+    assert found.unused.columns == ("remark",)
 
 
 def test_weights_of_rated_answers(tmp_path: Path) -> None:
@@ -224,175 +225,6 @@ def test_files_that_hold_nothing(tmp_path: Path) -> None:
     assert tells(error_of(path, (5.0, 5.0)), "human-scale: ... got 5 and 5")
 
 
-GROUPS = ("Leisure", "Factual QA")
-
-
-def read(path: Path, text: str, scale: tuple[float, float] = (1.0, 5.0)) -> Satisfaction:
-    path.write_text(text, encoding="utf-8")
-    return read_satisfaction(path, scale, load_rubric())
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "s.csv"
-
-
-@pytest.mark.parametrize(
-    ("text", "people", "means", "kind"),
-    [
-        pytest.param(
-            "intent,satisfaction,n\nLeisure,3.5,40\nfactual_qa,4,100\n",
-            [40, 100],
-            [3.5, 4],
-            "",
-            id="exact",
-        ),
-        pytest.param(
-            "intent,satisfaction\nLeisure,3.5\nfactual_qa,4\n",
-            [None, None],
-            [3.5, 4],
-            "",
-            id="no count",
-        ),
-        # A histogram: 10 people say 2, 30 people say 4: (20 + 120) / 40
-        pytest.param(
-            "intent,satisfaction,n\nLeisure,2,10\nLeisure,4,30\nFactual QA,1,2\n",
-            [40, 2],
-            [3.5, 1],
-            "",
-            id="weighted",
-        ),
-        # (3 * 1 + 4 * 9) / 10; the one person who spoke of facts is known to be one.
-        pytest.param(
-            "intent,satisfaction,respondent,n\nLeisure,3,x,\nLeisure,4,,9\nFactual QA,2,x,\n",
-            *([10, 1], [3.9, 2], "mixed"),
-            id="single people beside means of many",
-        ),
-        pytest.param(
-            "intent,satisfaction,respondent\nLeisure,3,x\nFactual QA,4,x\n",
-            [1, 1],
-            [3, 4],
-            "people",
-            id="one person",
-        ),
-        pytest.param(
-            "intent,satisfaction,n\nLeisure,3,1\nFactual QA,4,1\n",
-            [1, 1],
-            [3, 4],
-            "people",
-            id="n of 1",
-        ),
-    ],
-)
-def test_means_and_people(
-    path: Path, text: str, people: list[int | None], means: list[float], kind: str
-) -> None:
-    found = read(path, text)
-    assert found.groups == GROUPS
-    assert (found.by_respondent, found.mixed) == (kind == "people", kind == "mixed")
-    assert [found.people(group) for group in GROUPS] == people
-    drawn = found.means(GROUPS, 10, 0)
-    assert drawn.values.tolist() == means
-    assert len(drawn.draws) == (10 if kind == "people" else 1)  # means count as exact
-
-
-def test_rows_of_single_people_are_resampled_within_their_intent(path: Path) -> None:
-    rows = "Leisure,1\nLeisure,3\nFactual QA,4\nFactual QA,5\nFactual QA,3\n"
-    found = read(path, f"intent,satisfaction\n{rows}")
-    assert found.by_respondent
-    assert [found.people(group) for group in GROUPS] == [2, 3]
-    means = found.means(GROUPS, 60, 9)
-    assert means.values.tolist() == [2.0, 4.0]
-    for place, values in enumerate(([1, 3], [4, 5, 3])):
-        drawn = np.random.default_rng(derived_seed(9, 1, place)).integers(
-            len(values), size=(60, len(values))
-        )
-        assert means.draws[:, place] == pytest.approx(np.array(values)[drawn].mean(axis=1))
-
-
-def test_named_people_are_resampled_as_a_whole(path: Path) -> None:
-    rows = "Leisure,1,x\nFactual QA,5,x\nLeisure,3,y\nFactual QA,3,y\n"
-    means = read(path, f"intent,satisfaction,respondent\n{rows}").means(GROUPS, 50, 0)
-    # x and y answer contrariwise, so that whoever is drawn, both means add up to 6.
-    assert means.draws.sum(axis=1) == pytest.approx(6)
-    assert len(np.unique(means.draws[:, 0])) == 3
-
-
-def test_a_row_without_a_name_is_a_person_of_its_own(path: Path) -> None:
-    rows = "Leisure,1,x\nLeisure,5,\nLeisure,3,\nFactual QA,2,x\n"
-    found = read(path, f"intent,satisfaction,respondent\n{rows}")
-    means = found.means(GROUPS, 200, 0)
-    assert means.values.tolist() == [3.0, 2.0]
-    assert means.n.tolist() == [3, 1]
-    assert math.isnan(means.draws[:, 1].min())  # rounds without x say nothing about facts
-    assert set(means.draws[:, 1][~np.isnan(means.draws[:, 1])]) == {2.0}
-
-
-def test_a_person_may_answer_about_intents_that_are_reported_together(path: Path) -> None:
-    rows = "api,1,x\nsolve_professional_problem,4,x\napi,5,y\nLeisure,3,x\n"
-    means = read(path, f"intent,satisfaction,respondent\n{rows}").means(
-        ["Solve Problem", "Leisure"], 5, 0
-    )
-    assert means.values.tolist() == [3.75, 3.0]  # (2.5 + 5) / 2
-
-
-def test_a_person_with_two_rows_is_one_person(path: Path) -> None:
-    rows = "api,1,x\nsolve_professional_problem,4,x\nLeisure,3,x\nLeisure,2,y\nLeisure,5,\n"
-    found = read(path, f"intent,satisfaction,respondent\n{rows}")
-    assert [found.people(group) for group in ("Solve Problem", "Leisure")] == [1, 3]
-
-
-def test_intents_by_id_label_or_reported_name(path: Path) -> None:
-    rows = ["api,3", "Solve Professional Problem,4", "solve problem,5", "SEEK_CREATIVITY,2"]
-    found = read(path, "\n".join(["user_intent,satisfaction", *rows]))
-    assert [row.group for row in found.rows] == ["Solve Problem"] * 3 + ["Seek Creativity"]
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("Sport,3,x,1", "line 3: column 'intent': unknown intent 'Sport'; allowed: factual_qa, "),
-        ("Leisure,6,y,1", "line 3: column 'satisfaction': must be a number from 1 to 5, is \"6\""),
-        ("Leisure,0,y,1", "line 3: column 'satisfaction': must be a number from 1 to 5, is \"0\""),
-        ("Leisure,,y,1", "line 3: column 'satisfaction': must be a number"),
-        ("Leisure,3,y,0", "line 3: column 'n': must be a whole number of at least 1, is \"0\""),
-        (
-            "Factual QA,3,x,7",
-            "line 3: column 'n': must be 1 or empty where a respondent is named, is 7",
-        ),
-        (
-            "Factual QA,3,x,2",
-            "line 3: column 'n': must be 1 or empty where a respondent is named, is 2",
-        ),
-        (
-            "leisure,3,x,1",
-            "line 3: column 'respondent': 'x' answered about 'leisure' on line 2 already",
-        ),
-    ],
-)
-def test_satisfaction_files_faults_are_named(row: str, message: str, path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        read(path, f"intent,satisfaction,respondent,n\nLeisure,3,x,1\n{row}\n")
-    assert str(caught.value).startswith(f"{path}: {message}")
-
-
-def test_faults_of_rows_and_of_the_file_are_said_together(tmp_path: Path) -> None:
-    path = tmp_path / "s.jsonl"
-    lines = ['{"intent": "Leisure", "satisfaction": 9}', "{torn", '{"intent": "x"}']
-    with pytest.raises(InputError) as caught:
-        read(path, "\n".join(lines))
-    said = str(caught.value)
-    for words in ("line 1: column 'satisfaction'", "line 2", "line 3: column 'intent'"):
-        assert words in said
-
-
-def test_files_and_scales_that_hold_nothing(path: Path) -> None:
-    with pytest.raises(InputError, match="no row"):
-        read(path, "intent,satisfaction\n")
-    with pytest.raises(InputError, match=r"scale:.*got 5 and 1"):
-        read(path, "intent,satisfaction\nLeisure,3\n", (5.0, 1.0))
-
-
 # --- scales, labels and doubts ---
 
 
@@ -462,44 +294,28 @@ def test_a_scale_is_doubted_where_nothing_is_above_its_middle(
     rows = [f"q{place},m,{rating},x" for place, rating in enumerate(ratings)]
     found = read_human_ratings(write(tmp_path / "r.csv", *rows), scale)
     if other is None:
-        assert found.doubt == ""
+        assert (found.doubt, scale_doubt(found)) == (None, "")
         return
-    assert tells(found.doubt, f"{max(ratings):g} of {len(ratings)} ratings")
-    assert tells(found.doubt, f"scale {scale[0]} to {scale[1]}")
-    named = re.findall(r"\d+,\d+", found.doubt)
-    assert named == ([other] if other else [])
+    usual = None
+    if other:
+        low, high = map(float, other.split(","))
+        usual = (low, high)
+    assert found.doubt == ScaleDoubt(max(ratings), len(ratings), usual)
+    told = scale_doubt(found)
+    assert tells(told, f"{max(ratings):g} of {len(ratings)} ratings")
+    assert tells(told, f"scale {scale[0]} to {scale[1]}")
+    assert re.findall(r"\d+,\d+", told) == ([other] if other else [])
 
 
 def test_what_repeats_and_what_contradicts(tmp_path: Path) -> None:
     rows = ["q1,m,3,ann", "q1,m,3,ann", "q1,m,4,bob", "q1,n,5,ann", "q2,m,3,ann"]
     found = read_human_ratings(write(tmp_path / "r.csv", *rows), SCALE)
-    assert (len(found.ratings), found.repeated, found.weighted) == (4, 1, False)
+    assert (len(found.ratings), found.unused.repeated, found.weighted) == (4, 1, False)
     assert [one.place for one in found.ratings] == ["line 2", "line 4", "line 5", "line 6"]
     header = "id,rating,rater,weight"
     weighted = write(tmp_path / "w.csv", "q1,3,ann,2", "q1,4,bob,2", "q2,4,bob,3", header=header)
     found = read_human_ratings(weighted, SCALE)
     assert found.weighted and [one.weight for one in found.ratings] == [2, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("rows", "by_respondent", "mixed", "people"),
-    [
-        (["Leisure,3,,", "Factual QA,3,,"], False, False, [None, None]),
-        (["Leisure,3,,", "Leisure,4,,", "Factual QA,3,,"], True, False, [2, 1]),
-        (["Leisure,3,x,", "Factual QA,3,,"], True, False, [1, 1]),
-        (["Leisure,3,,1", "Factual QA,3,,"], True, False, [1, 1]),
-        (["Leisure,3,,9", "Factual QA,3,,"], False, True, [9, None]),
-        (["Leisure,3,,9", "Factual QA,3,,8"], False, False, [9, 8]),
-        (["Leisure,3,x,", "Leisure,4,x2,", "Factual QA,3,,8"], False, True, [2, 8]),
-        (["Leisure,3,,9", "Leisure,4,,", "Factual QA,3,,8"], False, True, [None, 8]),
-    ],
-)
-def test_who_is_behind_the_rows_of_a_file(
-    rows: list[str], by_respondent: bool, mixed: bool, people: list[int | None], path: Path
-) -> None:
-    found = read(path, "\n".join(["intent,satisfaction,respondent,n", *rows]))
-    assert (found.by_respondent, found.mixed) == (by_respondent, mixed)
-    assert [found.people(group) for group in GROUPS] == people
 
 
 # --- answers to rate ---
@@ -540,7 +356,7 @@ def test_answers_to_rate_by_hand(tmp_path: Path) -> None:
         vars(Answer("q1", "p/model", 2, "api", "en", "Ask q1", "\n again ", REFERENCE, 0.5)),
         vars(Answer("q3", "p/model", 1, "leisure", "en", "Ask q3", "", REFERENCE, 0.0)),
     ]
-    assert skipped == (Telling("1 sample without an answer"),)
+    assert skipped == NotRated((), {}, failed=1, repeated=0)
 
 
 def test_answers_in_several_logs_are_rated_once(tmp_path: Path) -> None:
@@ -551,7 +367,7 @@ def test_answers_in_several_logs_are_rated_once(tmp_path: Path) -> None:
         logs.append(rated_log(path, *samples, roles={"grader": [judge]}))
     found, skipped = answers_to_rate(logs, load_rubric())
     assert [answer.question for answer in found] == ["q0", "q1", "q2"]
-    assert skipped == (Telling("3 answers in several logs"),)
+    assert skipped == NotRated((), {}, failed=0, repeated=3)
     other = [of_model("q1", "another text", {"p/z": 5.0})]
     logs.append(rated_log(tmp_path / "z.eval", *other, roles={"grader": ["p/z"]}))
     with pytest.raises(
@@ -593,18 +409,19 @@ def test_answers_judged_by_another_rubric_are_refused_or_said(tmp_path: Path) ->
                 answers_to_rate([log], rubric)
             continue
         _, skipped = answers_to_rate([log], rubric)
-        wanted = [Telling(f"b.eval ... version 0.1 ... {rubric.version}")] if name == "b" else []
-        assert list(skipped) == wanted
+        assert skipped.versions == ({"b.eval": "0.1"} if name == "b" else {})
     unknown = of_model("q1", "text", {"p/x": 5.0}, metadata={"intent": "gossip"})
     with pytest.raises(InputError, match=r"'q1'.*'gossip'"):
         answers_to_rate([rated_log(tmp_path / "d.eval", unknown)], rubric)
 
 
-def test_without_any_answer_there_is_nothing_to_rate(tmp_path: Path) -> None:
+def test_a_sample_that_failed_is_no_answer_to_rate(tmp_path: Path) -> None:
     gone = EvalError(message="gone", traceback="", traceback_ansi="")
     log = rated_log(tmp_path / "a.eval", of_model("q1", "text", {"p/x": 5.0}, error=gone))
-    with pytest.raises(InputError, match="no answer to rate"):
-        answers_to_rate([log], load_rubric())
+    nothing = ((), NotRated((), {}, failed=1, repeated=0))
+    assert answers_to_rate([log], load_rubric()) == nothing
+    only = write(tmp_path / "only.csv", "q1,p/model", header="id,model")
+    assert answers_to_rate([log], load_rubric(), only) == nothing
 
 
 # --- ratings that `annotate` saved ---
@@ -641,23 +458,24 @@ def test_saved_ratings_by_hand(tmp_path: Path) -> None:
         ("q0", "ben", 9.0),
     }
     assert {each.place for each in found.ratings} == {str(tmp_path)}
-    assert (found.scale, found.repeated, found.weighted, found.doubt) == (SCALE, 0, True, "")
+    assert (found.scale, found.unused.repeated) == (SCALE, 0)
+    assert (found.weighted, found.doubt) == (True, None)
     # Answers were drawn up to the highest threshold, one of them with twice the rate.
     chances = {"q0": 1 - math.exp(-2.0 * 0.5), "q1": 1 - math.exp(-0.5)}
     for each in found.ratings:
         assert each.weight == pytest.approx(1 / chances[each.question])
-    untold, changed, wrong = found.notes
+    untold, changed, wrong = unused_notes(tmp_path, found.unused)
     assert tells(untold, "1 answer") and tells(changed, "1 rating ... 1 taken back")
     assert tells(wrong, "ann.jsonl ... line 9")
     # 4 and then 8, 6 and then 5
-    [repeat] = found.repeats
+    [repeat] = repeat_notes(found)
     assert tells(repeat, "ann ... 2 answers twice ... 2.5;")
 
 
 def test_saved_ratings_are_on_the_scale_of_the_rubric_and_of_something(tmp_path: Path) -> None:
     path = saved(tmp_path / "me.jsonl", rating(saved_answer(0), 3))
     found = read_human_ratings(path, SCALE)
-    assert (found.notes, found.repeats, len(found.ratings)) == ((), (), 1)
+    assert (found.unused, found.repeats, len(found.ratings)) == (UnusedRatings(), (), 1)
     for scale in ((1.0, 5.0), (0.0, 10.0)):
         with pytest.raises(InputError) as caught:
             read_human_ratings(path, scale)
@@ -675,7 +493,7 @@ def test_saved_ratings_are_on_the_scale_of_the_rubric_and_of_something(tmp_path:
         rating(saved_answer(0), 3),
         rating(saved_answer(0), 7, check=True),
     )
-    [repeat] = read_human_ratings(one, None).repeats
+    [repeat] = repeat_notes(read_human_ratings(one, None))
     assert tells(repeat, "me ... 1 answer twice ... 4.0;")
 
 

@@ -18,7 +18,6 @@ from tests.reports.answer_rows import answers, ranking_of, row
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import tells
 from urs_inspect.reports.layout._tables import Report
-from urs_inspect.reports.numbers._agreement import Matched
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
@@ -29,6 +28,7 @@ from urs_inspect.reports.numbers._lengths import (
     length_ratios,
     people_slope,
 )
+from urs_inspect.reports.numbers._matching import Matched
 from urs_inspect.reports.numbers._scores import OrderedScores, order_models, score_table
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.reports.words._lengths import (
@@ -362,7 +362,7 @@ def test_people_s_ratings_give_the_price_of_length_whatever_their_scale() -> Non
                     "cluster": question,
                 }
             )
-    human = HumanRatings(Path("ratings.csv"), (1.0, 5.0), (), 0)
+    human = HumanRatings(Path("ratings.csv"), (1.0, 5.0), ())
     matched = Matched(pd.DataFrame(ratings), {}, 0)
     slope = people_slope(pd.DataFrame(rows), human, matched)
     assert slope is not None and slope.low < 0.4 < slope.high and slope.low > 0.2
@@ -568,7 +568,7 @@ def rated(spread: float, questions: int = 12, unknown: int = 0) -> tuple[pd.Data
 
 
 def test_the_price_of_length_is_that_within_models() -> None:
-    human = HumanRatings(Path("ratings.csv"), (1.0, 5.0), (), 0)
+    human = HumanRatings(Path("ratings.csv"), (1.0, 5.0), ())
     for spread in (0.2, 1.0):
         texts, matched = rated(spread)
         slope = people_slope(texts, human, matched)
@@ -583,7 +583,7 @@ def test_the_price_of_length_is_that_within_models() -> None:
 
 @pytest.mark.parametrize(("unknown", "is_known"), [(7, True), (8, False)])
 def test_ten_answers_of_known_length_price_it(unknown: int, is_known: bool) -> None:
-    human = HumanRatings(Path("ratings.csv"), (1.0, 10.0), (), 0)
+    human = HumanRatings(Path("ratings.csv"), (1.0, 10.0), ())
     texts, matched = rated(1.0, unknown=unknown)
     assert (people_slope(texts, human, matched) is not None) == is_known
 

@@ -527,7 +527,7 @@ def priced(**options: Any) -> Ranking:
             score = 4.0 + doublings + more
             given.append(row(model, name, score, answer_length=100.0 * 2 ** (doublings + more)))
             ratings.append(HumanRating(name, model, None, "ann", 4.0 + number % 2, "line"))
-    human = HumanRatings(Path("people.csv"), (1.0, 10.0), tuple(ratings), 0)
+    human = HumanRatings(Path("people.csv"), (1.0, 10.0), tuple(ratings))
     return ranking_of(answers(given), rounds=50, human=human, **options)
 
 

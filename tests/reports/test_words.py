@@ -584,7 +584,7 @@ def _corrections() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "as they are", {}
     yield (
         "unweighted ratings on the judge's scale",
-        {"human": replace(human, weighted=False, scale=(1.0, 10.0), doubt="")},
+        {"human": replace(human, weighted=False, scale=(1.0, 10.0), doubt=None)},
     )
     for many in (0, 1, 9, 10):
         raters = [f"rater {place}" for place in range(many)] or [""]

@@ -29,10 +29,7 @@ from urs_inspect.stats._adjusted_means import length_column
 from urs_inspect.stats._agreement import clustered_interval_alpha, wilson_interval
 from urs_inspect.stats._bootstrap import cluster_counts, percentile_bounds, student_interval
 from urs_inspect.stats._correlation import (
-    correlate_means,
-    exact_means,
     rank_correlation,
-    table_means,
 )
 from urs_inspect.stats._crossval import order_of, rating_bias, self_preference
 from urs_inspect.stats._means import contrast
@@ -114,11 +111,6 @@ def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
         (lambda: length_column(np.zeros((30, 3)), np.zeros((30, 2))), "30, 3"),
         (lambda: length_column([[math.nan, 1]], [[9, 8]]), "no score NaN"),
         (lambda: self_preference(np.zeros((3, 1, 2, 2)), 0, 0, [0]), "model per judge"),
-        (
-            lambda: correlate_means(exact_means([1, 2, 3]), exact_means([1, 2]), clusters=5),
-            "as many points",
-        ),
-        (lambda: table_means(np.empty((0, 3))), "table"),
     ],
 )
 def test_what_does_not_fit_is_refused(refuse: Callable[[], Any], message: str) -> None:

@@ -29,7 +29,7 @@ _GROUPS = {
     },
     "People": {
         "annotate": ("cli._annotate", "Vote on pairs of answers, or rate answers, in a browser."),
-        "agreement": ("cli._reports", "Agreement of a judge's scores with those of people."),
+        "agreement": _OF_SATELLITE,
     },
     "Data": {
         "data": ("cli._data", "List, fetch and verify the published data."),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from urs_inspect.annotation._queue import BallotQueue, VotingPlan
     from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingPlan
     from urs_inspect.annotation._ratings import RatingReading
+    from urs_inspect.reports.numbers._human_data import NotRated
 
 _RATING = (
     "raters", "limit", "only", "hide", "checks", "rubric", "output",
@@ -305,7 +306,11 @@ def _rating(
     from urs_inspect.rubrics import load_rubric
 
     loaded = load_rubric(rubric)
-    answers, skipped = answers_to_rate(sources, loaded, only)
+    answers, not_rated = answers_to_rate(sources, loaded, only)
+    notes = _about_logs(not_rated, loaded.version)
+    if not answers:
+        raise InputError("\n".join(["no answer to rate: all samples ended in an error", *notes]))
+    notes += _about_samples(not_rated)
     if language is not None:
         _check_language(language, (answer.language for answer in answers))
         answers = tuple(answer for answer in answers if answer.language == language)
@@ -314,7 +319,7 @@ def _rating(
     if report:
         people = ()
     campaign = RatingCampaign(queue, loaded, ratings, people, _plan(language, **options))
-    for sentence in skipped:
+    for sentence in notes:
         _say(escape(sentence))
     if report:
         _print_ratings(campaign)
@@ -325,6 +330,27 @@ def _rating(
     models = counted(len({answer.model for answer in answers}), "model")
     _say(escape(f"{counted(len(answers), 'answer')} of {models}{first}."))
     return campaign
+
+
+def _about_logs(not_rated: "NotRated", version: str) -> list[str]:
+    """Which logs do not count, and which another version of the rubric judged, a sentence each."""
+    notes = list(not_rated.logs)
+    for log, judged_by in not_rated.versions.items():
+        notes.append(
+            f"{log} was judged by version {judged_by} of the rubric; ratings are by {version}."
+        )
+    return notes
+
+
+def _about_samples(not_rated: "NotRated") -> list[str]:
+    """Which samples have no answer to rate of their own, a sentence each."""
+    notes = []
+    if not_rated.failed:
+        failed = counted(not_rated.failed, "sample")
+        notes.append(f"{failed} without an answer, after an error, skipped.")
+    if not_rated.repeated:
+        notes.append(f"{counted(not_rated.repeated, 'answer')} in several logs, rated once.")
+    return notes
 
 
 def _attach(sources: tuple[str, ...], ratings: Path, output: Path) -> None:

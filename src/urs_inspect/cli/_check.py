@@ -23,6 +23,8 @@ from urs_inspect.datasets._rows import Row, read_table, refuse
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
 
+_OF_SATELLITE = ("", "", "")
+"""Keeps the place of a satellite's kind among those of core."""
 _CORE_KINDS = {
     "rubric": (
         "name version criteria|bands|extends intents|languages",
@@ -56,26 +58,26 @@ _CORE_KINDS = {
         "annotation.load_ballots",
         "path",
     ),
-    "satisfaction": (
-        "intent|user_intent satisfaction",
-        "reports.numbers._human_data.read_satisfaction",
-        "path scale rubric",
-    ),
+    "satisfaction": _OF_SATELLITE,
     "leaderboard": ("model rating|rank", "reports.numbers._rankings.read_leaderboard", "path"),
     "pool": ("instruction|question", "discrepancy._pools.load_pool_file", "text"),
 }
 """Kind of file -> its keys or columns (where several kinds have as many, the first counts), loader,
-arguments.
+arguments; a scale that is not 1,10 where nobody names it stands behind `scale=`.
 """
 
 
 @cache
 def kinds() -> dict[str, tuple[str, str, str]]:
-    """All kinds of files; those of satellites come first, since their keys are the rarer ones."""
+    """All kinds of files; those of satellites without a place among those of core come first,
+    since their keys are the rarer ones.
+    """
     found = dict(_CORE_KINDS)
     for address in offered("kinds of files").values():
-        found = at(address) | found
-    return found
+        added = at(address)
+        first = {kind: added[kind] for kind in added if kind not in _CORE_KINDS}
+        found = first | found | added
+    return {kind: known for kind, known in found.items() if known != _OF_SATELLITE}
 
 
 def _known_kind(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
@@ -461,10 +463,16 @@ class _Reader:
             return load(file, scale=self.scale, columns=columns)
         if kind == "pairs":
             return load(file, columns=columns)
-        return load(*(arguments[name]() for name in names.split()))
+        return load(*(arguments[name.partition("=")[0]]() for name in names.split()))
 
 
-_DEFAULT_SCALES = {"satisfaction": "1,5"}
+def _usual_scale(kind: str) -> str:
+    """The scale of a kind of files where nobody names it."""
+    for name in kinds()[kind][2].split():
+        argument, _, scale = name.partition("=")
+        if argument == "scale" and scale:
+            return scale
+    return "1,10"
 
 
 def _read(
@@ -476,7 +484,7 @@ def _read(
     columns: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What is in a file, as the loader of its kind reads it."""
-    limits = parse_scale(scale or _DEFAULT_SCALES.get(kind, "1,10"), "scale")
+    limits = parse_scale(scale or _usual_scale(kind), "scale")
     read = _Reader(rubric, cases, limits).read(kind, file, columns)
     refuse(getattr(read, "errors", ()))
     if isinstance(read, Rubric):

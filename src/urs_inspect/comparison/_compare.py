@@ -11,15 +11,15 @@ import pandas as pd
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.comparison._samples import NO_GROUP, refuse_beyond
 from urs_inspect.logs._naming import short_names
-from urs_inspect.reports.numbers._agreement import (
+from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, compare_table
+from urs_inspect.reports.numbers._corrected import CorrectedMeans, correct_means
+from urs_inspect.reports.numbers._human_data import HumanRatings
+from urs_inspect.reports.numbers._matching import (
     Matched,
     match_ratings,
     refuse_unmatched,
     unused,
 )
-from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, compare_table
-from urs_inspect.reports.numbers._corrected import CorrectedMeans, correct_means
-from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._scores import (
     ALL,
     Columns,

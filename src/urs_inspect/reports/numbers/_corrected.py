@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from urs_inspect.reports.numbers._agreement import Matched
 from urs_inspect.reports.numbers._comparison import ComparedModels, verdict_of
 from urs_inspect.reports.numbers._human_data import HumanRatings, on_scale_of_judge
+from urs_inspect.reports.numbers._matching import Matched
 from urs_inspect.reports.numbers._scores import ALL, DIGITS, Columns, OrderedScores
 from urs_inspect.stats import (
     Estimate,

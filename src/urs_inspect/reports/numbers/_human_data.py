@@ -4,8 +4,8 @@ Answers to rate, their ratings, satisfaction by intent, and votes.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from urs_inspect._util import InputError, check_new_file, choices, counted
 from urs_inspect.annotation._campaign import LOG_SUFFIXES
 from urs_inspect.annotation._rating_queue import Answer
 from urs_inspect.annotation._ratings import (
+    RaterReport,
     RatingReading,
     holds_ratings,
     rating_agreement,
@@ -36,24 +37,16 @@ from urs_inspect.datasets._rows import (
 )
 from urs_inspect.judging._scores import TEXTS, last_score, number
 from urs_inspect.logs._battles import (
-    HumanBattles,
-    holds_ballot_votes,
-    read_battles,
-    read_human_battles,
     scored_copy,
     write_copy,
 )
-from urs_inspect.logs._comparisons import holds_choices
-from urs_inspect.logs._files import finished_logs, log_files, read_log, short_name
+from urs_inspect.logs._files import read_log, short_name
 from urs_inspect.logs._responses import text_of
+from urs_inspect.reports._unused_ratings import UnusedRatings
 from urs_inspect.reports.numbers._answers import ERROR, read_answers
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
-from urs_inspect.rubrics._rubric import normalise_key
 from urs_inspect.scorers._human_rating import human_rating
-from urs_inspect.stats import Ranking, Resampling, rank
 from urs_inspect.stats._bootstrap import Floats
-from urs_inspect.stats._correlation import derived_seed, exact_means, table_means
-from urs_inspect.stats._means import MeanDraws
 
 Scale = tuple[float, float]
 """Lowest and highest value that a person could choose."""
@@ -96,20 +89,26 @@ class HumanRating:
 
 
 @dataclass(frozen=True)
-class HumanRatings:
-    """A file of ratings, without rows that exactly repeat another one, whose number is `repeated`.
+class ScaleDoubt:
+    """That no rating is in the upper half of the scale, as where another one was used."""
 
-    `notes` say what else of it does not count, `repeats` how far raters agree with themselves.
-    """
+    highest: float
+    ratings: int
+    usual: Scale | None  # the narrowest usual scale that holds all ratings
+
+
+@dataclass(frozen=True)
+class HumanRatings:
+    """A file of ratings, without rows that exactly repeat another one."""
 
     path: Path
     scale: Scale
     ratings: tuple[HumanRating, ...]
-    repeated: int
+    # what of the file does not count
+    unused: UnusedRatings = field(default_factory=UnusedRatings)
     weighted: bool = False  # whether the file says how many answers a rated one stands for
-    notes: tuple[str, ...] = ()
-    repeats: tuple[str, ...] = ()
-    doubt: str = ""  # why the scale may be another one
+    repeats: tuple[RaterReport, ...] = ()  # of those who rated some answers twice
+    doubt: ScaleDoubt | None = None
 
 
 _COLUMNS = ("id", "rating", "model", "rater", "epoch", "weight")
@@ -141,7 +140,7 @@ def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
             between ratings of one answer.
     """
     if scale is not None:
-        _check(scale, "human-scale")
+        check_scale(scale, "human-scale")
     if holds_ratings(path):
         return _of_page(path, scale or RUBRIC_SCALE)
     rows, errors = read_table(path, (("id",), ("rating",)))
@@ -174,7 +173,7 @@ def _ratings_of_rows(
         rating = HumanRating(
             question=fields.identifier(""),
             model=fields.name("model"),
-            epoch=_whole_number(fields, "epoch"),
+            epoch=whole_number(fields, "epoch"),
             rater=fields.name("rater"),
             rating=value,
             place=row.place,
@@ -192,10 +191,9 @@ def _ratings_of_rows(
     refuse(errors, hint if labels else "")
     if not ratings:
         raise InputError(f"{path}: no rating")
-    notes = _about_columns(path, rows)
+    unused = UnusedRatings(repeated=len(read) - len(ratings), columns=_unread_columns(rows))
     doubt = _doubt([rating.rating for rating in ratings], scale)
-    repeated = len(read) - len(ratings)
-    return HumanRatings(path, scale, ratings, repeated, weighted, notes, doubt=doubt)
+    return HumanRatings(path, scale, ratings, unused, weighted, doubt=doubt)
 
 
 def _each_once(ratings: Iterable[HumanRating]) -> tuple[tuple[HumanRating, ...], list[str]]:
@@ -218,13 +216,11 @@ def _each_once(ratings: Iterable[HumanRating]) -> tuple[tuple[HumanRating, ...],
     return tuple(first_by.values()), conflicts
 
 
-def _about_columns(path: Path, rows: Iterable[Row]) -> tuple[str, ...]:
+def _unread_columns(rows: Iterable[Row]) -> tuple[str, ...]:
     """Which columns are not read."""
     named = set().union(*(row.values for row in rows))
-    others = sorted(name for name in named - {*_COLUMNS, SURPLUS} if name.strip())
-    if not others:
-        return ()
-    return (f"Columns of {path} that are not read: {choices(others)}.",)
+    others = named - {*_COLUMNS, SURPLUS}
+    return tuple(sorted(name for name in others if name.strip()))
 
 
 def on_scale_of_judge(ratings: Floats, scale: Scale, judge: Scale = RUBRIC_SCALE) -> Floats:
@@ -235,23 +231,16 @@ def on_scale_of_judge(ratings: Floats, scale: Scale, judge: Scale = RUBRIC_SCALE
     return judge_low + (ratings - low) * ratio
 
 
-def _doubt(ratings: Sequence[float], scale: Scale) -> str:
-    """A sentence if no rating is in the upper half of the scale, as where another one was used."""
-    low, high = scale
+def _doubt(ratings: Sequence[float], scale: Scale) -> ScaleDoubt | None:
     lowest = min(ratings)
     highest = max(ratings)
     if len(ratings) < _ENOUGH or highest > sum(scale) / 2:
-        return ""
-    other = " Was another scale used?"
-    for usual_low, usual_high in _USUAL:
-        if usual_low <= lowest and highest <= usual_high < high:
-            other = f" Is the scale {usual_low:g},{usual_high:g}?"
-            break
-    return (
-        f"No rating above {highest:g} of {counted(len(ratings), 'rating')}, on the scale"
-        f" {low:g} to {high:g}.{other} --human-scale names it"
-        " (`agreement`: --scale)."
-    )
+        return None
+    for usual in _USUAL:
+        usual_low, usual_high = usual
+        if usual_low <= lowest and highest <= usual_high < scale[1]:
+            return ScaleDoubt(highest, len(ratings), usual)
+    return ScaleDoubt(highest, len(ratings), None)
 
 
 def _of_page(path: Path, scale: Scale) -> HumanRatings:
@@ -277,31 +266,17 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
         )
         for rating in reading.ratings
     )
-    notes = []
-    if reading.cannot_tell:
-        notes.append(
-            "Without a rating, because the person could not tell:"
-            f" {counted(len(reading.cannot_tell), 'answer')}."
-        )
-    if reading.replaced or reading.undone:
-        notes.append(
-            f"{counted(reading.replaced, 'rating')} replaced later by the same person,"
-            f" {reading.undone} taken back."
-        )
-    notes += (f"Not a rating: {error}" for error in first_errors(reading.errors))
-    repeats = []
-    for rater in rating_agreement(reading).raters:
-        if rater.checks:
-            repeats.append(
-                f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean"
-                f" difference of {rater.from_own:.1f}; only the first ratings count."
-            )
-    return HumanRatings(
-        path, scale, ratings, 0, weighted=True, notes=tuple(notes), repeats=tuple(repeats)
+    unused = UnusedRatings(
+        cannot_tell=len(reading.cannot_tell),
+        replaced=reading.replaced,
+        undone=reading.undone,
+        faults=reading.errors,
     )
+    repeats = tuple(rater for rater in rating_agreement(reading).raters if rater.checks)
+    return HumanRatings(path, scale, ratings, unused, weighted=True, repeats=repeats)
 
 
-def _check(scale: Scale, argument: str) -> None:
+def check_scale(scale: Scale, argument: str) -> None:
     low, high = scale
     if not low < high:
         raise InputError(
@@ -321,7 +296,7 @@ def _conflict(first: HumanRating, second: HumanRating) -> str:
     )
 
 
-def _whole_number(fields: Fields, column: str) -> int | None:
+def whole_number(fields: Fields, column: str) -> int | None:
     """A whole number of at least 1 that may be omitted."""
     if fields.blank(column):
         return None
@@ -333,236 +308,40 @@ def _whole_number(fields: Fields, column: str) -> int | None:
     return int(text)
 
 
-@dataclass(frozen=True)
-class SatisfactionRow:
-    """One row of a file of satisfaction."""
-
-    group: str  # the reported intent
-    value: float  # on the scale of the file
-    people: int | None  # how many people it is the mean of; None if the file does not name it
-    respondent: str  # empty if the file does not name it
-
-
-@dataclass(frozen=True)
-class Satisfaction:
-    """A file of satisfaction, its rows in the order of the file."""
-
-    path: Path
-    scale: Scale
-    rows: tuple[SatisfactionRow, ...]
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """The intents that it has, in the order of the file."""
-        return tuple(dict.fromkeys(row.group for row in self.rows))
-
-    @property
-    def by_respondent(self) -> bool:
-        """Whether its rows are single people's, so that people can be resampled.
-
-        A row that names a respondent is; of a file that names neither respondents nor n, if an
-        intent has several rows.
-        """
-        several_rows = len(self.rows) > len(self.groups)
-        names_people = any(row.people == 1 or row.respondent for row in self.rows)
-        if not several_rows and not names_people:
-            return False
-        return all((row.people or 1) == 1 for row in self.rows)
-
-    @property
-    def mixed(self) -> bool:
-        """Whether some rows are single people's and others means of several."""
-        means = [(row.people or 1) > 1 for row in self.rows]
-        return any(means) and not all(means)
-
-    def people(self, group: str) -> int | None:
-        """How many people were asked about an intent; None if that is not known."""
-        rows = [row for row in self.rows if row.group == group]
-        named = {row.respondent for row in rows if row.respondent}
-        in_a_row = int(self.by_respondent)
-        others = [row.people or in_a_row for row in rows if not row.respondent]
-        if not all(others):
-            return None
-        return len(named) + sum(others)
-
-    def means(self, groups: Sequence[str], rounds: int, seed: int) -> MeanDraws:
-        """Mean satisfaction by intent, shape (G,), and its rounds.
-
-        Rows of single people are resampled: people as a whole where the file names them, else the
-        rows of each intent. Where a row is a mean itself, all are weighted by how many people they
-        stand for, and count as exact.
-        """
-        rows = pd.DataFrame(self.rows)
-        parts = [rows[rows["group"] == group] for group in groups]
-        if not self.by_respondent:
-            weights = rows["people"].astype(float).fillna(1)
-            return exact_means([np.average(p["value"], weights=weights[p.index]) for p in parts])
-        if any(rows["respondent"]):
-            # A row without a name is a respondent of its own.
-            unnamed = rows.index.map("\x00{}".format)
-            person = rows["respondent"].where(rows["respondent"] != "", unnamed)
-            means = rows.groupby([person, "group"], sort=False)["value"].mean()
-            table = means.unstack("group")[list(groups)].dropna(how="all")
-            finals = table.to_numpy(dtype=np.float64)
-            return table_means(finals, rounds=rounds, seed=derived_seed(seed, 1))
-        columns = []
-        for place, part in enumerate(parts):
-            ratings = part[["value"]].to_numpy()
-            seed_of_intent = derived_seed(seed, 1, place)
-            columns.append(table_means(ratings, rounds=rounds, seed=seed_of_intent))
-        return MeanDraws(
-            np.concatenate([column.values for column in columns]),
-            np.concatenate([column.draws for column in columns], axis=1),
-            np.concatenate([column.n for column in columns]),
-            seed,
-            np.concatenate([column.clusters for column in columns]),
-        )
-
-
-def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
-    """Read how satisfied people are by intent.
-
-    The scale has the lowest and highest that a person could choose. The file is `.csv` with a
-    header, or `.jsonl`, with the columns intent and satisfaction, and optionally n (how many people
-    a row is the mean of) and respondent. Intents are named by id, label or reported name; those
-    that are reported together, as API with Solve Problem, count together.
-
-    Raises:
-        InputError: Naming file and row of every error: an unknown intent, a value that is no number
-            of the scale, a person with two answers about an intent, or a respondent with an n above
-            1.
-    """
-    _check(scale, "scale")
-    rows, errors = read_table(path, (_INTENT, ("satisfaction",)))
-    kept: list[SatisfactionRow] = []
-    faulty: list[FaultyRow] = []
-    seen: dict[tuple[str, str], str] = {}
-    find = _finder(rubric)
-    for row in rows:
-        fields = Fields(row)
-        read = SatisfactionRow(
-            group=fields.resolved(find, *_INTENT),
-            value=fields.rating("satisfaction", *scale),
-            people=_whole_number(fields, "n"),
-            respondent=fields.name("respondent"),
-        )
-        if read.respondent and not fields.faults:
-            intent = str(fields.values.get("intent", fields.values.get("user_intent"))).strip()
-            first = seen.setdefault((read.respondent, normalise_key(intent)), row.place)
-            if first != row.place:
-                answered = f"'{read.respondent}' answered about '{intent}' on {first} already"
-                fields.note("respondent", answered)
-            if (read.people or 1) > 1:
-                fields.note(
-                    "n", f"must be 1 or empty where a respondent is named, is {read.people}"
-                )
-        if fields.faults:
-            faulty.append(FaultyRow(row, fields.faults))
-        kept.append(read)
-    refuse([*errors, *told_once(path, faulty)])
-    if not kept:
-        raise InputError(f"{path}: no row")
-    return Satisfaction(path, scale, tuple(kept))
-
-
-def _finder(rubric: Rubric) -> Callable[[str], str]:
-    groups = {normalise_key(intent.group): intent.group for intent in rubric.intents.values()}
-
-    def find(label: str) -> str:
-        group = groups.get(normalise_key(label))
-        if group:
-            return group
-        try:
-            return rubric.intents[rubric.intent_id(label)].group
-        except InputError:
-            allowed = [*rubric.intents, *groups.values()]
-            raise InputError(
-                f"unknown intent '{label.strip()[:60]}'; allowed: {choices(allowed)}"
-            ) from None
-
-    return find
-
-
-@dataclass(frozen=True)
-class Votes:
-    """A ranking of models by people's votes, and what was skipped, a sentence each."""
-
-    ranking: Ranking
-    skipped: tuple[str, ...]
-    people: HumanBattles | None = None  # their votes on comparisons, if these were given
-
-
-def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
-    """Rank models by people's votes; something must be decided.
-
-    The paths are lists of votes (model_a, model_b, winner), or people's votes about ballots
-    together with the log or file that has the ballots, or logs of `mad` with people's choices as
-    scores, without verdicts of a judge alone; and directories of these.
-    """
-    named = list(paths)
-    for path in named:
-        if not Path(path).exists():
-            raise InputError(f"votes: no file or directory '{path}'")
-    cast = [path for path in named if holds_ballot_votes(path)]
-    sources = [path for path in named if path not in cast]
-    if not sources:
-        raise InputError(
-            f"votes: {cast[0]} has votes on comparisons; name the log or file with these as well"
-        )
-    skipped: list[str] = []
-    people = None
-    if cast:
-        people = read_human_battles(sources, cast, skipped.append)
-        battles = people.battles
-    else:
-        _refuse_judges(sources)
-        battles = read_battles(sources, skipped.append)
-    ranking = rank(battles, **resampling.options)
-    return Votes(ranking, tuple(skipped), people)
-
-
-def _refuse_judges(sources: Iterable[str]) -> None:
-    """Refuse logs in which a judge decided, whose verdicts would pass for people's."""
-    holders = []
-    for source in sources:
-        path = Path(source)
-        if path.is_dir() or path.suffix == ".eval":
-            holders.append(source)
-    for log in finished_logs(log_files(holders), []):
-        task = log.eval.task.rpartition("/")[2]
-        if task != "mad":
-            raise InputError(f"votes: {log.location} is a log of {log.eval.task}; allowed: of mad")
-        if not holds_choices(log, people=True):
-            raise InputError(
-                f"votes: {log.location} has no people's choices, only verdicts of a judge or"
-                " comparisons; name people's votes on these as well"
-            )
-
-
 # --- answers to rate, and ratings as scores of a log ---
+
+
+@dataclass(frozen=True)
+class NotRated:
+    """What of logs people cannot rate, or by another version of the rubric than the judge did."""
+
+    logs: tuple[str, ...]  # that do not count, a sentence each
+    versions: Mapping[str, str]  # log -> the version by which it was judged, if it is another one
+    failed: int  # samples without an answer, after an error
+    repeated: int  # answers in several logs
 
 
 def answers_to_rate(
     logs: Iterable[str], rubric: Rubric, only: Path | None = None
-) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
-    """Read the answers that people can rate, and what was skipped, a sentence each.
+) -> tuple[tuple[Answer, ...], NotRated]:
+    """Read the answers that people can rate, if there are any, and what they cannot rate.
 
     Which logs count is decided as for the report; `rubric` has the criteria of every intent; `only`
     is a file with id and model of the answers that are wanted, by default all.
 
     Raises:
-        InputError: If no answer is left, a log was judged by another rubric, or two logs have
+        InputError: If `only` names no answer, a log was judged by another rubric, or two logs have
             different answers under one question, model and epoch, so that a rating would not say
             which one it is about.
     """
     read = read_answers(logs)
-    skipped = list(read.left_out)
+    versions: dict[str, str] = {}
     answers: dict[tuple[str, str, int], tuple[Answer, str]] = {}
     failed = 0
     given = 0
     for file, rows in read.table.groupby("log", sort=False):
         name = short_name(str(file))
-        answers_of_log = _answers_of_log(str(file), rows, rubric, skipped)
+        answers_of_log = _answers_of_log(str(file), rows, rubric, versions)
         failed += len(rows) - len(answers_of_log)
         given += len(answers_of_log)
         for answer in answers_of_log:
@@ -573,18 +352,10 @@ def answers_to_rate(
                     f"'{answer.question}' has different answers of {answer.model}, epoch"
                     f" {answer.epoch}, in {place} and {name}; name one of the two logs"
                 )
-    if not answers:
-        lines = ["no answer to rate: all samples ended in an error", *skipped]
-        raise InputError("\n".join(lines))
-    if failed:
-        skipped.append(f"{counted(failed, 'sample')} without an answer, after an error, skipped.")
-    repeated = given - len(answers)
-    if repeated:
-        skipped.append(f"{counted(repeated, 'answer')} in several logs, rated once.")
     wanted = tuple(answer for answer, _ in answers.values())
-    if only is not None:
+    if only is not None and wanted:
         wanted = _named(only, wanted)
-    return wanted, tuple(skipped)
+    return wanted, NotRated(read.left_out, versions, failed, given - len(answers))
 
 
 def _named(path: Path, answers: Sequence[Answer]) -> tuple[Answer, ...]:
@@ -605,13 +376,13 @@ def _named(path: Path, answers: Sequence[Answer]) -> tuple[Answer, ...]:
 
 
 def _answers_of_log(
-    file: str, rows: pd.DataFrame, rubric: Rubric, skipped: list[str]
+    file: str, rows: pd.DataFrame, rubric: Rubric, versions: dict[str, str]
 ) -> list[Answer]:
     log = read_log(file, without=_UNUSED)
     name = short_name(file)
     about = log.eval.metadata or {}
     judged_by = str(about.get("rubric", ""))
-    _check_rubric(name, judged_by, rubric, skipped)
+    _check_rubric(name, judged_by, rubric, versions)
     samples = {(str(sample.id), sample.epoch): sample for sample in log.samples or []}
     answers = []
     row: Any
@@ -657,7 +428,8 @@ def _disagreement(finals: Mapping[str, float]) -> float:
     return float(given.max() - given.min())
 
 
-def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str]) -> None:
+def _check_rubric(file: str, judged_by: str, rubric: Rubric, versions: dict[str, str]) -> None:
+    """Refuse a log that another rubric judged, and note another version of the rubric."""
     name, _, version = judged_by.rpartition(" ")
     if judged_by and name != rubric.name:
         raise InputError(
@@ -666,10 +438,7 @@ def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str])
             " other rubrics by themselves"
         )
     if version and version != rubric.version:
-        skipped.append(
-            f"{file} was judged by version {version} of the rubric; ratings are by"
-            f" {rubric.version}."
-        )
+        versions[file] = version
 
 
 def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> tuple[int, RatingReading]:

@@ -22,7 +22,6 @@ from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, R
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
 from urs_inspect.logs._grids import read_grid_logs
 from urs_inspect.logs._scores import role_models
-from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched
 from urs_inspect.reports.numbers._answers import Answers, Run
 from urs_inspect.reports.numbers._conditions import Conditions
 from urs_inspect.reports.numbers._crossval import (
@@ -34,11 +33,12 @@ from urs_inspect.reports.numbers._crossval import (
     read_judged_runs,
 )
 from urs_inspect.reports.numbers._human_data import HumanRatings
+from urs_inspect.reports.numbers._matching import Matched
 from urs_inspect.rubrics import FINAL
 from urs_inspect.solvers import NullAnswer
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import pooled_deviation
-from urs_inspect.stats._correlation import rank_correlation
+from urs_inspect.stats._correlation import CORRELATIONS, rank_correlation
 
 _CHANGING = offered("changes of answers")
 """Task that has answers judged again, changed -> what reads its logs; of satellites."""

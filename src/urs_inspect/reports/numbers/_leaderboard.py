@@ -14,7 +14,6 @@ from urs_inspect.datasets._published import PublishedUrs, load_published_urs
 from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.logs._files import short_name
 from urs_inspect.logs._scores import SIMULATED
-from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched, match_blocks, unused
 from urs_inspect.reports.numbers._answers import (
     CRITERION,
     ERROR,
@@ -55,6 +54,7 @@ from urs_inspect.reports.numbers._lengths import (
     length_regression,
     people_slope,
 )
+from urs_inspect.reports.numbers._matching import Matched, match_blocks, unused
 from urs_inspect.reports.numbers._scores import (
     ALL,
     Columns,
@@ -71,7 +71,7 @@ from urs_inspect.rubrics import FINAL, HIGHEST, Rubric, Term, load_rubric
 from urs_inspect.scorers._metrics import CLUSTER
 from urs_inspect.stats import Estimate, interval_alpha
 from urs_inspect.stats._bootstrap import LEVEL, SEED, Resampling, number_clusters, pooled_deviation
-from urs_inspect.stats._correlation import rank_correlation
+from urs_inspect.stats._correlation import CORRELATIONS, rank_correlation
 from urs_inspect.stats._means import effective_number
 from urs_inspect.stats._variance_components import (
     VarianceComponents,

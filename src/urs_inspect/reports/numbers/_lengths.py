@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect.judging._failures import NO_RESPONSE
-from urs_inspect.reports.numbers._agreement import Matched
 from urs_inspect.reports.numbers._human_data import HumanRatings, on_scale_of_judge
+from urs_inspect.reports.numbers._matching import Matched
 from urs_inspect.reports.numbers._scores import OrderedScores
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, bootstrap_means, mean_estimates

@@ -19,6 +19,7 @@ from urs_inspect.reports._texts import (
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._comparison import ComparedModels
 from urs_inspect.reports.numbers._corrected import FEWEST_RATED, CorrectedMeans, FromAll
+from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._scores import ALL, DIGITS
 from urs_inspect.reports.words._comparison import all_of, epoch_notes
 
@@ -82,7 +83,7 @@ def corrected_warnings(corrected: CorrectedMeans, compared: ComparedModels) -> l
     warnings = [
         _about_unlike(corrected, short),
         _about_confounded(corrected, short),
-        corrected.human.doubt,
+        scale_doubt(corrected.human),
         _about_lacking(corrected, short),
         _about_order(corrected, compared.names, short),
         _about_lost_leads(corrected, compared),
@@ -100,6 +101,33 @@ def corrected_start(corrected: CorrectedMeans, compared: ComparedModels) -> list
         start += [_about_raters(corrected.raters), _about_worth(corrected, short)]
     start.append(_about_scale(corrected))
     return list(filter(None, start))
+
+
+def scale_doubt(human: HumanRatings) -> str:
+    """Why ratings may be on another scale; empty without a doubt."""
+    doubt = human.doubt
+    if doubt is None:
+        return ""
+    low, high = human.scale
+    other = "Was another scale used?"
+    if doubt.usual is not None:
+        usual_low, usual_high = doubt.usual
+        other = f"Is the scale {usual_low:g},{usual_high:g}?"
+    return (
+        f"No rating above {doubt.highest:g} of {counted(doubt.ratings, 'rating')}, on the scale"
+        f" {low:g} to {high:g}. {other} --human-scale names it (`agreement`: --scale)."
+    )
+
+
+def repeat_notes(human: HumanRatings) -> list[str]:
+    """How far raters agree with themselves, a sentence each."""
+    notes = []
+    for rater in human.repeats:
+        notes.append(
+            f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference"
+            f" of {rater.from_own:.1f}; only the first ratings count."
+        )
+    return notes
 
 
 def _section_notes(corrected: CorrectedMeans, short: Mapping[str, str]) -> list[str]:
@@ -159,7 +187,7 @@ def _about_ratings(corrected: CorrectedMeans) -> list[str]:
     notes = [
         f"{counted(ratings, 'rating')}{by} of {counted(answers, 'answer')} in {human.path}.",
         *epoch_notes(corrected.matched.without_epoch, str(human.path)),
-        *human.repeats,
+        *repeat_notes(human),
     ]
     if ratings > answers:
         notes.append("Several ratings of an answer are averaged and count as one.")

@@ -8,9 +8,7 @@ from typing import Any
 from tests.reports.golden_files import check_golden
 from tests.reports.scenarios import estimate
 from tests.reports.test_scenarios import rounded
-from urs_inspect.cli._first_screen import screen_lines
-from urs_inspect.reports.layout._tables import Report, csv_text, first_screen, plain
-from urs_inspect.reports.numbers._agreement import (
+from urs_inspect.agreement._levels import (
     AgreementBlock,
     CaseAgreement,
     CaseLevel,
@@ -19,16 +17,18 @@ from urs_inspect.reports.numbers._agreement import (
     NoLevel,
     PeopleAgreement,
 )
-from urs_inspect.reports.numbers._conditions import Conditions, Difference, Unlike
-from urs_inspect.reports.words._agreement import (
+from urs_inspect.agreement._mean_correlation import MeanCorrelation
+from urs_inspect.agreement._report import (
     agreement_report,
     case_notes,
     mean_notes,
     why_no_interval,
     why_no_level,
 )
+from urs_inspect.cli._first_screen import screen_lines
+from urs_inspect.reports.layout._tables import Report, csv_text, first_screen, plain
+from urs_inspect.reports.numbers._conditions import Conditions, Difference, Unlike
 from urs_inspect.stats import Correlations, Resampling
-from urs_inspect.stats._correlation import MeanCorrelation
 
 NAN = math.nan
 HOW = Resampling(200, 0.95, 0)

@@ -8,10 +8,7 @@ from itertools import chain
 import pandas as pd
 
 from urs_inspect._util import choices, counted
-from urs_inspect.logs._naming import short_names
-from urs_inspect.reports._texts import DASH, UNKNOWN, Format, number, rating_text
-from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
-from urs_inspect.reports.numbers._agreement import (
+from urs_inspect.agreement._levels import (
     AgreementBlock,
     CaseLevel,
     IntentLevel,
@@ -19,6 +16,10 @@ from urs_inspect.reports.numbers._agreement import (
     ModelLevel,
     NoLevel,
 )
+from urs_inspect.agreement._mean_correlation import MeanCorrelation
+from urs_inspect.logs._naming import short_names
+from urs_inspect.reports._texts import DASH, UNKNOWN, Format, number, rating_text
+from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._panels import Panel
 from urs_inspect.reports.words._comparison import (
     cluster_note,
@@ -29,7 +30,6 @@ from urs_inspect.reports.words._comparison import (
 from urs_inspect.reports.words._panels import panel_section
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import fewest_clusters
-from urs_inspect.stats._correlation import MeanCorrelation
 
 AGREEMENT = ReportKind("urs-inspect agreement", 3, "urs-inspect agreement", "agreement")
 

@@ -1,7 +1,6 @@
-"""Agreement of a judge with people: over answers, intents and models (URS paper, section 4.5)."""
+"""Agreement of a judge with people: over intents, models and answers (URS paper, section 4.5)."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, compress
@@ -10,27 +9,33 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from urs_inspect._util import InputError, choices, counted
+from urs_inspect.agreement._mean_correlation import (
+    FEWEST_POINTS,
+    MeanCorrelation,
+    correlate_means,
+    table_means,
+)
+from urs_inspect.agreement._people import Satisfaction, Votes
 from urs_inspect.logs._scores import SIMULATED
-from urs_inspect.reports._texts import listed
+from urs_inspect.reports._unused_ratings import UnusedRatings
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._conditions import (
-    BlockAnswers,
     Conditions,
     Reason,
     Unlike,
     blocks_of,
 )
-from urs_inspect.reports.numbers._human_data import (
-    HumanRating,
-    HumanRatings,
-    Satisfaction,
-    Votes,
-    on_scale_of_judge,
+from urs_inspect.reports.numbers._human_data import HumanRatings, on_scale_of_judge
+from urs_inspect.reports.numbers._matching import (
+    Matched,
+    attempted,
+    match_blocks,
+    model_names,
+    unused_ratings,
 )
 from urs_inspect.reports.numbers._panels import FEWEST_JUDGES, Panel, panel_of
 from urs_inspect.reports.numbers._scores import ScoreTable, clusters_of, score_table
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
+from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats import (
     Correlations,
     Estimate,
@@ -42,25 +47,21 @@ from urs_inspect.stats import (
 )
 from urs_inspect.stats._agreement import clustered_interval_alpha
 from urs_inspect.stats._bootstrap import Flags, Floats, Integers
-from urs_inspect.stats._correlation import (
-    FEWEST_POINTS,
-    MeanCorrelation,
-    correlate_means,
-    derived_seed,
-    table_means,
-)
+from urs_inspect.stats._correlation import CORRELATIONS, derived_seed
 from urs_inspect.stats._means import MeanColumn, bootstrap_means
 
-CORRELATIONS = (-1.0, 1.0)
-"""Lowest and highest correlation."""
-
-_SHOWN = 3
-_OTHER_MODEL = "another model"
-_NO_ANSWER = "a question or epoch without an answer"
 _FEWEST = 2  # answers that an agreement needs; a correlation needs one more
 _QUESTIONS = 0
 _MODELS_QUESTIONS = 2  # name the resamplings of questions among those of a seed; people have 1
 
+Skipped = Literal[
+    "intents without satisfaction",
+    "intents without a score",
+    "models without a score on some intent",
+    "models with votes but without a score",
+    "models with scores but without votes",
+]
+"""Why intents or models do not count."""
 Counted = Literal["questions", "people", "clusters", "instructions"]
 Behind = Mapping[Counted, Mapping[str, int]]
 """What is counted -> intent or model -> how many are behind its mean."""
@@ -85,7 +86,7 @@ class MeanLevel:
     points: tuple[Point, ...]
     correlation: MeanCorrelation
     behind: Behind
-    skipped: Mapping[str, Sequence[str]]  # which intents or models do not count, by why not
+    skipped: Mapping[Skipped, Sequence[str]]  # which intents or models do not count
     asked: int  # questions, with or without a score
     clusters: int  # that they come from, such as their users; 0 if none is named
 
@@ -184,101 +185,6 @@ class AgreementBlock:
     cases: CaseLevel | None = None
 
 
-@dataclass(frozen=True)
-class Matched:
-    """Ratings matched with answers, and what ratings that match none are about, in words.
-
-    Columns of answers: model, question, group (reported intent), score (final score of the judge,
-    mean over epochs unless the file names one; NaN without), ratings (rater -> rating on the scale
-    of the file), weight, epoch (0 unless the file names one) and cluster (that of the question,
-    such as its user, or the question itself).
-    """
-
-    answers: pd.DataFrame
-    lost: Mapping[HumanRating, str]
-    without_epoch: int  # ratings that are compared with a mean over epochs
-
-
-def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanRatings) -> Matched:
-    """Match ratings with the answers of a block; `names` are those of `model_names`.
-
-    A file that names no models is an error if the block has several.
-    """
-    by_answer = _answers(answers, given)
-    ratings: dict[tuple[str, str, int], dict[str, float]] = defaultdict(dict)
-    weights: dict[tuple[str, str, int], float] = {}
-    lost: dict[HumanRating, str] = {}
-    for rating in given.ratings:
-        model = _model(rating, names, given)
-        key = (model, rating.question, rating.epoch or 0)
-        if key in by_answer.index:
-            ratings[key][rating.rater] = rating.rating
-            weights[key] = rating.weight
-        else:
-            lost[rating] = _NO_ANSWER if model else _OTHER_MODEL
-    rated = by_answer.loc[list(ratings)].reset_index()
-    by_rater: list[Any] = list(ratings.values())
-    rated["ratings"] = by_rater
-    rated["weight"] = list(weights.values())
-    rated["cluster"] = rated["question"].map(clusters_of(answers))
-    is_vague = (rated["epoch"] == 0) & (rated.pop("epochs") > 1)
-    without_epoch = int(rated.loc[is_vague, "ratings"].map(len).sum())
-    return Matched(rated, lost, without_epoch)
-
-
-def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
-    """What of a file of ratings no block used, with counts, a sentence each."""
-    blocks = [block.lost for block in matched]
-    lost: dict[str, list[str]] = defaultdict(list)
-    for rating in given.ratings:
-        if all(rating in block for block in blocks):
-            # A block that knows the model says more.
-            reasons = {block[rating] for block in blocks}
-            reason = _NO_ANSWER if _NO_ANSWER in reasons else _OTHER_MODEL
-            lost[reason].append(f"{rating.answer} ({rating.place})")
-    notes = []
-    for what, ratings in lost.items():
-        first = listed(ratings, separator="; ", most=_SHOWN)
-        notes.append(
-            f"{counted(len(ratings), 'rating')} of {given.path} about {what}, skipped: {first}."
-        )
-    if given.repeated:
-        notes.append(f"{counted(given.repeated, 'repeated row')} of {given.path} skipped.")
-    return [*notes, *given.notes]
-
-
-def match_blocks(
-    answers: pd.DataFrame, blocks: Sequence[BlockAnswers], human: HumanRatings
-) -> list[Matched]:
-    """Match ratings with the answers of each block; that none is about an answer is an error."""
-    whole = [_attempted(answers, block) for block in blocks]
-    matched = [match_ratings(rows, model_names(rows), human) for rows in whole]
-    refuse_unmatched(answers, matched, human)
-    return matched
-
-
-def refuse_unmatched(
-    answers: pd.DataFrame, matched: Sequence[Matched], human: HumanRatings
-) -> None:
-    """Refuse ratings of which none is about an answer, with examples of both."""
-    if any(len(block.answers) for block in matched):
-        return
-    notes = " ".join(unused(human, matched))
-    models = choices(sorted(set(answers["model"])))
-    questions = sorted(set(answers["question"]))
-    raise InputError(
-        f"{human.path}: none of {len(human.ratings)} ratings is about an answer in the logs. "
-        f"{notes} The logs have answers of {models} to {len(questions)} questions such as "
-        f"{choices(questions[:3])}"
-    )
-
-
-def _attempted(answers: pd.DataFrame, block: BlockAnswers) -> pd.DataFrame:
-    """Answers of the logs of a block, to questions that not all of its models attempted as well."""
-    logs = set(block.table["log"])
-    return answers[answers["log"].isin(logs)]
-
-
 def case_level(
     matched: Matched, given: HumanRatings, resampling: Resampling
 ) -> CaseLevel | NoLevel:
@@ -298,36 +204,6 @@ def case_level(
         weighted=given.weighted,
         without_score=len(matched.answers) - len(scored),
     )
-
-
-def _answers(answers: pd.DataFrame, given: HumanRatings) -> pd.DataFrame:
-    """Group and score of each answer to a rated question, by model, question and epoch.
-
-    Under the epoch 0 the mean over epochs, and their number.
-    """
-    questions = {rating.question for rating in given.ratings}
-    rated = answers[answers["question"].isin(questions)]
-    table = rated[["model", "question", "epoch", "group"]].assign(score=rated[FINAL], epochs=1)
-    means = table.groupby(["model", "question"], sort=False, as_index=False).agg(
-        group=("group", "last"), score=("score", "mean"), epochs=("epoch", "nunique")
-    )
-    both = pd.concat([table, means.assign(epoch=0)])
-    return both.drop_duplicates(["model", "question", "epoch"], keep="last").set_index(
-        ["model", "question", "epoch"]
-    )
-
-
-def _model(rating: HumanRating, names: Mapping[str, str], given: HumanRatings) -> str:
-    """The model that a rating is about; empty if the block does not have it."""
-    if rating.model:
-        return names.get(rating.model, "")
-    models = sorted(set(names.values()))
-    if len(models) > 1:
-        raise InputError(
-            f"{given.path}: {rating.place}: no model; the logs hold answers of {choices(models)}:"
-            " say whose answers were rated in a column 'model'"
-        )
-    return models[0]
 
 
 def mean_ratings(ratings: Iterable[Mapping[str, float]]) -> Floats:
@@ -524,19 +400,6 @@ def _correlated(
     return replace(correlation, pearson=pearson, without_noise=math.nan)
 
 
-def model_names(answers: pd.DataFrame) -> dict[str, str]:
-    """Name that people may use -> name in the table of answers.
-
-    A bare name will do if only one model has it.
-    """
-    pairs = answers[["model", "base_model"]].drop_duplicates().astype(str)
-    single = pairs[~pairs["base_model"].duplicated(keep=False)]
-    names = dict(zip(single["base_model"], single["model"], strict=True))
-    for model in pairs["model"]:
-        names[model] = model
-    return names
-
-
 def model_level(
     table: ScoreTable, names: Mapping[str, str], votes: Votes, resampling: Resampling
 ) -> ModelLevel | NoLevel:
@@ -606,17 +469,17 @@ def agreement_of(
     satisfaction: Satisfaction | None = None,
     votes: Votes | None = None,
     resampling: Resampling,
-) -> tuple[list[AgreementBlock], list[str]]:
+) -> tuple[list[AgreementBlock], UnusedRatings]:
     """Compare judges' scores with what people say, each judge and set of conditions by itself.
 
-    Returns the blocks, and notes on the file of ratings and what of it no block used.
+    Returns the blocks, and what of the file of ratings no block used.
     """
     blocks = blocks_of(answers.table)
     matched: list[Matched] = []
-    notes: list[str] = []
+    unused = UnusedRatings()
     if human:
         matched = match_blocks(answers.table, blocks, human)
-        notes = [*unused(human, matched), *human.repeats]
+        unused = unused_ratings(human, matched)
     compared = []
     for place, block in enumerate(blocks):
         table = score_table(block.table, block.models)
@@ -624,7 +487,7 @@ def agreement_of(
         if satisfaction:
             levels["intents"] = intent_level(table, satisfaction, resampling)
         if votes:
-            names = model_names(_attempted(answers.table, block))
+            names = model_names(attempted(answers.table, block))
             levels["ratings"] = model_level(table, names, votes, resampling)
         if human:
             levels["cases"] = case_level(matched[place], human, resampling)
@@ -640,7 +503,7 @@ def agreement_of(
             **levels,
         )
         compared.append(of_block)
-    return compared, notes
+    return compared, unused
 
 
 def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> Panel | None:

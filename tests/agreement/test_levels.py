@@ -1,9 +1,8 @@
-"""Tests of `urs_inspect.reports.numbers._agreement`, and of votes."""
+"""Tests of `urs_inspect.agreement._levels`, and of whole reports."""
 
 import json
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -13,19 +12,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom, pearsonr
 
-from tests.ballot_files import write_ballots
 from tests.reports.answer_rows import answers, row
 from tests.reports.golden_files import check_golden, rows_of
 from tests.reports.json_files import write_rows
-from tests.reports.mad_logs import ballot, cast, judged, write_log
+from tests.reports.mad_logs import ballot
+from tests.reports.rated_answers import GROUPS, ONE, RATED, ratings, rows
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
-from urs_inspect.annotation._agreement import agreement
-from urs_inspect.annotation._votes import Vote
-from urs_inspect.logs._battles import HumanBattles
-from urs_inspect.reports._from_logs import report_agreement
-from urs_inspect.reports.layout._tables import Report, Section
-from urs_inspect.reports.numbers._agreement import (
+from urs_inspect.agreement._from_logs import report_agreement
+from urs_inspect.agreement._levels import (
     AgreementBlock,
     CaseLevel,
     IntentLevel,
@@ -35,23 +30,22 @@ from urs_inspect.reports.numbers._agreement import (
     agreement_of,
     case_level,
     intent_level,
-    match_ratings,
     model_level,
-    model_names,
     panel_of_blocks,
-    unused,
 )
-from urs_inspect.reports.numbers._answers import Answers
-from urs_inspect.reports.numbers._human_data import (
-    HumanRating,
-    HumanRatings,
+from urs_inspect.agreement._mean_correlation import (
+    MeanCorrelation,
+    correlate_means,
+    exact_means,
+    fisher_interval,
+)
+from urs_inspect.agreement._people import (
     Satisfaction,
     SatisfactionRow,
     Votes,
     read_vote_ranking,
 )
-from urs_inspect.reports.numbers._scores import score_table
-from urs_inspect.reports.words._agreement import (
+from urs_inspect.agreement._report import (
     _PUBLISHED_INTENTS,
     _PUBLISHED_MODELS,
     _about_correlation,
@@ -61,7 +55,15 @@ from urs_inspect.reports.words._agreement import (
     why_no_interval,
     why_no_level,
 )
-from urs_inspect.reports.words._rankings import people_notes
+from urs_inspect.annotation._agreement import agreement
+from urs_inspect.annotation._votes import Vote
+from urs_inspect.logs._battles import HumanBattles
+from urs_inspect.reports._unused_ratings import UnusedRatings, unused_notes
+from urs_inspect.reports.layout._tables import Report, Section
+from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._human_data import HumanRatings
+from urs_inspect.reports.numbers._matching import match_ratings, model_names, unused
+from urs_inspect.reports.numbers._scores import score_table
 from urs_inspect.stats import (
     Battle,
     Estimate,
@@ -72,72 +74,10 @@ from urs_inspect.stats import (
     rank,
 )
 from urs_inspect.stats._bootstrap import resample
-from urs_inspect.stats._correlation import (
-    MeanCorrelation,
-    correlate_means,
-    derived_seed,
-    exact_means,
-    fisher_interval,
-)
+from urs_inspect.stats._correlation import derived_seed
 
 NAN = math.nan
 HOW = Resampling(rounds=40, seed=1)
-GROUPS = {
-    "a": "Leisure",
-    "b": "Factual QA",
-    "c": "Text Assistant",
-    "d": "Solve Problem",
-    "e": "Ask for Advice",
-}
-"""First letter of a question's id -> its intent."""
-ONE = {"a1": 2.0, "a2": 4.0, "b1": 6.0, "b2": 8.0}
-
-
-def rows(
-    model: str, finals: Mapping[str, float], *, judge: str = "p/judge", epoch: int = 1
-) -> list[dict[str, Any]]:
-    """Rows of one log: question -> final score."""
-    same = {
-        "log": f"{model} by {judge}",
-        "base_model": model.partition(" (")[0],
-        "prompt_sha256": "e" * 64,
-    }
-    return [
-        row(
-            model,
-            question,
-            final,
-            epoch=epoch,
-            intent=group.lower().replace(" ", "_"),
-            group=group,
-            **same,
-        )
-        | (
-            {"judges": "", "judge_finals": {}}
-            if math.isnan(final)
-            else {"judges": judge, "judge_finals": {judge: final}}
-        )
-        for question, final in finals.items()
-        for group in [GROUPS[question[0]]]
-    ]
-
-
-RATED = answers(rows("m", ONE))
-
-
-def ratings(
-    *given: tuple[Any, ...], scale: tuple[float, float] = (1.0, 5.0), repeated: int = 0
-) -> HumanRatings:
-    """Ratings such as ("a1", "m", 3), with rater and epoch if they follow."""
-    made = []
-    for number, (question, model, value, *others) in enumerate(given, start=2):
-        rater, epoch = (*others, "", None)[0], others[1] if len(others) > 1 else None
-        made.append(
-            HumanRating(
-                str(question), str(model), epoch, str(rater), float(str(value)), f"line {number}"
-            )
-        )
-    return HumanRatings(Path("r.csv"), scale, tuple(made), repeated)
 
 
 def level(found: Answers, given: HumanRatings) -> CaseLevel | NoLevel:
@@ -148,14 +88,6 @@ def agreed(found: Answers, given: HumanRatings) -> CaseLevel:
     made = level(found, given)
     assert isinstance(made, CaseLevel), made
     return made
-
-
-def test_of_two_logs_of_a_model_the_later_has_the_answer_that_a_rating_names() -> None:
-    later = [one | {"log": "later"} for one in rows("m", {"a1": 9.0})]
-    found = answers(rows("m", ONE), later)
-    given = ratings(("a1", "m", 3, "ann", 1), ("a2", "m", 3, "ann", 1))
-    matched = match_ratings(found.table, model_names(found.table), given)
-    assert list(matched.answers["score"]) == [9, 4]
 
 
 def test_values_worked_out_by_hand() -> None:
@@ -722,76 +654,6 @@ def test_two_models_are_too_few() -> None:
     assert tells(why_no_level(found), "2 have both ... 3 ... x, y, z; ... x, y")
 
 
-# --- files of votes ---
-
-
-def test_a_list_of_votes(tmp_path: Path) -> None:
-    lines = [
-        {"model_a": a, "model_b": b, "winner": "model_a" if out else "model_b"}
-        for a, b, out in FOUGHT
-    ]
-    found = read_vote_ranking([str(write_rows(tmp_path / "votes.jsonl", *lines))], MODELS_HOW)
-    assert (found.ranking.players, found.ranking.battles, found.ranking.rounds) == (
-        ("x", "y", "z"),
-        17,
-        60,
-    )
-    assert (found.skipped, found.people) == ((), None)
-    (tmp_path / "more").mkdir()
-    copy = write_rows(tmp_path / "more" / "copy.jsonl", *lines)
-    twice = read_vote_ranking([str(tmp_path / "votes.jsonl"), str(copy)], MODELS_HOW)
-    [skipped] = twice.skipped
-    assert tells(skipped, "copy.jsonl ... votes.jsonl")
-    assert twice.ranking.battles == 17
-    assert (
-        read_vote_ranking([str(tmp_path)], MODELS_HOW).ranking.bradley_terry
-        == found.ranking.bradley_terry
-    )
-
-
-def test_votes_about_ballots_with_their_log_or_file(tmp_path: Path) -> None:
-    ballots = [ballot(f"Question {n}?", "x", "y") for n in range(4)]
-    log = write_log(tmp_path / "mad.eval", *[judged(one, 1.0) for one in ballots])
-    write_ballots(ballots, tmp_path / "ballots.jsonl")
-    people = tmp_path / "people"
-    for name in ("ann", "bob"):
-        cast(
-            people / f"{name}.jsonl",
-            *[(name, one.id, "b") for one in ballots[:3]],
-            (name, "gone", "a"),
-        )
-    for sources in ([log, people], [tmp_path / "ballots.jsonl", *sorted(people.iterdir())]):
-        found = read_vote_ranking(map(str, sources), MODELS_HOW)
-        assert (found.ranking.players, found.ranking.battles) == (
-            ("y", "x"),
-            3,
-        )  # not the judge's verdicts
-        assert found.people is not None
-        votes_of_people, agreed, unknown = people_notes(found.people)
-        assert tells(votes_of_people, "6 votes of 2 people ... 3 of 4 comparisons")
-        assert tells(agreed, "3 comparisons ... 100% of")
-        assert tells(unknown, "2 votes ... other comparisons")
-        assert found.skipped == ()
-
-
-def test_files_without_votes_of_people_are_named(tmp_path: Path) -> None:
-    urs = write_log(tmp_path / "urs.eval", task="urs_inspect/urs")
-    log = write_log(tmp_path / "logs" / "mad.eval", judged(ballot("Why?", "x", "y"), 1.0))
-    cast_votes = cast(tmp_path / "v.jsonl", ("ann", "1", "a"))
-    for source, message in (
-        (urs, r"urs\.eval is a log of urs_inspect/urs; allowed: of mad"),
-        (log, "has no people's choices, only verdicts of a judge or comparisons"),
-        (log.parent, "has no people's choices, only verdicts of a judge or comparisons"),
-        (cast_votes, "name the log or file with these as well"),
-        ("none", "votes: no file or directory 'none'"),
-    ):
-        with pytest.raises(InputError, match=message):
-            read_vote_ranking([str(source)], MODELS_HOW)
-    for sources in (["none", log], [log, "none"], [cast_votes, log, "none"]):
-        with pytest.raises(InputError, match="no file or directory 'none'"):
-            read_vote_ranking(map(str, sources), MODELS_HOW)
-
-
 STATISTICS_HOW = Resampling(rounds=20, seed=2)
 STATISTICS_FINALS = {"a1": 2.0, "a2": 5.0, "b1": 6.0, "b2": 9.0, "c1": 4.0, "c2": 7.0}
 WHOLE = answers(rows("m", STATISTICS_FINALS))
@@ -856,13 +718,13 @@ def _tells_of_three(section: Section) -> bool:
 def test_ratings_that_another_block_used_are_not_skipped() -> None:
     both = answers(rows("m", STATISTICS_FINALS), rows("n", {"d1": 3.0, "d2": 4.0}, judge="p/own"))
     human = given(*STATISTICS_FINALS, "zz")
-    found, notes = agreement_of(both, human=human, resampling=STATISTICS_HOW)
+    found, unused_here = agreement_of(both, human=human, resampling=STATISTICS_HOW)
     assert [block.cases is None for block in found] == [False, True]
     assert [why_no_level(level) for level in found[1].lacking] == [Telling("answers: 0 have both")]
-    assert notes == [Telling("1 rating of r.csv ... skipped: 'zz' of m (line 8)")]
+    assert unused_here == UnusedRatings(lost={"answer": ["'zz' of m (line 8)"]})
     assert (
         agreement_of(Answers(both.table[::-1], {}, ()), human=human, resampling=STATISTICS_HOW)[1]
-        == notes
+        == unused_here
     )
 
 
@@ -930,7 +792,7 @@ def test_what_is_skipped_of_votes_is_said_in_the_report(
     lines = [{"model_a": a, "model_b": b, "winner": "model_a"} for a, b, _ in FOUGHT]
     votes = read_vote_ranking([str(write_rows(tmp_path / "votes.jsonl", *lines))], MODELS_HOW)
     scores = answers(*([row(name, "q1", 5.0)] for name in ("x", "y", "z")))
-    room = "urs_inspect.reports._from_logs"
+    room = "urs_inspect.agreement._from_logs"
     monkeypatch.setattr(f"{room}.read_answers", lambda logs: scores)
     monkeypatch.setattr(
         f"{room}.read_vote_ranking", lambda paths, how: replace(votes, skipped=("torn.jsonl",))
@@ -970,7 +832,7 @@ def example() -> Report:
         rows(model, {q: v - n for q, v in STATISTICS_FINALS.items()})
         for n, model in enumerate(("m", "n", "o|p"))
     ]
-    found, notes = agreement_of(
+    found, unused = agreement_of(
         answers(*logs, rows("urs_simulation/x", STATISTICS_FINALS, judge="p/other")),
         human=given(*STATISTICS_FINALS, "zz"),
         satisfaction=SAID,
@@ -979,7 +841,7 @@ def example() -> Report:
     )
     return agreement_report(
         found,
-        [*votes.skipped, *notes],
+        [*votes.skipped, *unused_notes(Path("r.csv"), unused)],
         STATISTICS_HOW,
         {"votes": ["v.csv"]},
         ["A log was left out."],
@@ -1094,69 +956,6 @@ def test_how_sure_a_correlation_is_in_words(
 # --- matching and counting, by slow obvious code ---
 
 
-def test_ratings_are_matched_as_plain_counting_says() -> None:
-    generator = np.random.default_rng(6)
-    table: list[dict[str, Any]] = []
-    for model in ("m", "n"):
-        for number in range(12):
-            name = f"{'abc'[number % 3]}{number}"
-            for epoch in (1, 2):
-                final = float(generator.integers(1, 11))
-                if generator.random() < 0.2:
-                    final = math.nan
-                table += rows(model, {name: final}, epoch=epoch)
-    for one in table:
-        one["cluster"] = {"a": "ann", "b": ""}.get(one["question"][0], one["question"])
-    found = answers(table)
-    given: list[tuple[Any, ...]] = []
-    for place in range(60):
-        name = f"{'abc'[place % 14 % 3]}{place % 14}"  # two of these are no questions
-        model = ("m", "n", "gpt")[int(generator.integers(3))]
-        named_epoch = (None, 1, 2, 3)[int(generator.integers(4))]
-        given.append((name, model, generator.integers(1, 6), f"r{place // 14}", named_epoch))
-    human = ratings(*given)
-    matched = match_ratings(found.table, {"m": "m", "n": "n"}, human)
-
-    wanted: dict[tuple[str, str, int], dict[str, float]] = {}
-    lost = {}
-    without_epoch = 0
-    for rating in human.ratings:
-        epochs = [
-            answered
-            for answered in table
-            if (answered["model"], answered["question"]) == (rating.model, rating.question)
-            and rating.epoch in (None, answered["epoch"])
-        ]
-        if not epochs:
-            known = rating.model in ("m", "n")
-            lost[rating] = "epoch" if known else "model"
-            continue
-        key = (rating.model, rating.question, rating.epoch or 0)
-        wanted.setdefault(key, {})[rating.rater] = rating.rating
-        without_epoch += rating.epoch is None
-    assert matched.without_epoch == without_epoch > 0
-    assert {rating: reason.split()[-1] for rating, reason in matched.lost.items()} == {
-        rating: {"epoch": "answer", "model": "model"}[kind] for rating, kind in lost.items()
-    }
-    assert len(matched.answers) == len(wanted)
-    for shown in rows_of(matched.answers):
-        key = (str(shown.model), str(shown.question), int(shown.epoch))
-        assert shown.ratings == wanted[key]
-        finals = [
-            other["final"]
-            for other in table
-            if (other["model"], other["question"]) == key[:2] and key[2] in (0, other["epoch"])
-        ]
-        known_finals = [final for final in finals if not math.isnan(final)]
-        mean = sum(known_finals) / len(known_finals) if known_finals else math.nan
-        assert shown.score == pytest.approx(mean, nan_ok=True)
-        assert shown.group == GROUPS[shown.question[0]] and shown.weight == 1
-    clusters = dict(zip(matched.answers["question"], matched.answers["cluster"], strict=True))
-    of_ann = {cluster for question, cluster in clusters.items() if question[0] == "a"}
-    others = [cluster for question, cluster in clusters.items() if question[0] != "a"]
-    assert len(of_ann) == 1 and len(set(others)) == len(others) and of_ann.isdisjoint(others)
-
-
 def test_agreement_of_judge_and_people_as_plain_counting_says() -> None:
     generator = np.random.default_rng(7)
     finals = {f"{'ab'[n % 2]}{n}": float(generator.integers(1, 11)) for n in range(20)}
@@ -1206,20 +1005,6 @@ def test_two_scored_answers_make_an_agreement(number: int, has_level: bool) -> N
     assert isinstance(found, CaseLevel) == has_level
     if not has_level:
         assert found == NoLevel("answers", 1, 2)
-
-
-def test_a_rating_is_lost_by_what_the_block_that_knows_its_model_says() -> None:
-    given = ratings(("a1", "m", 3), ("zz", "m", 3), ("zz", "gpt", 3), ("b1", "n", 3), repeated=1)
-    one = match_ratings(RATED.table, {"m": "m"}, given)
-    other = match_ratings(answers(rows("n", ONE)).table, {"n": "n"}, given)
-    notes = unused(replace(given, notes=("more",)), [one, other])
-    assert notes == [
-        Telling("1 rating of r.csv ... without an answer ... 'zz' of m (line 3)"),
-        Telling("1 rating of r.csv ... another model ... 'zz' of gpt (line 4)"),
-        Telling("1 repeated row of r.csv"),
-        "more",
-    ]
-    assert [len(block.answers) for block in (one, other)] == [1, 1]
 
 
 def test_intents_and_models_that_do_not_count_are_in_order() -> None:
@@ -1321,9 +1106,3 @@ def test_models_of_votes_by_hand() -> None:
     assert dict(by_user.behind["questions"]) == {"x": 3, "y": 2, "z": 3}
     assert dict(by_user.behind["clusters"]) == {"x": 2, "y": 1, "z": 2}
     assert by_user.clusters == 2
-
-
-def test_a_rating_without_an_epoch_is_vague_only_beside_several() -> None:
-    second = answers(rows("m", {"a1": 2.0}, epoch=2), rows("m", {"a2": 4.0, "b1": 9.0}))
-    given = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 5))
-    assert match_ratings(second.table, {"m": "m"}, given).without_epoch == 0
