@@ -356,7 +356,7 @@ def test_answers_to_rate_by_hand(tmp_path: Path) -> None:
         vars(Answer("q1", "p/model", 2, "api", "en", "Ask q1", "\n again ", REFERENCE, 0.5)),
         vars(Answer("q3", "p/model", 1, "leisure", "en", "Ask q3", "", REFERENCE, 0.0)),
     ]
-    assert skipped == NotRated((), {}, failed=1, repeated=0)
+    assert skipped == NotRated((), [], failed=1, repeated=0)
 
 
 def test_answers_in_several_logs_are_rated_once(tmp_path: Path) -> None:
@@ -367,7 +367,7 @@ def test_answers_in_several_logs_are_rated_once(tmp_path: Path) -> None:
         logs.append(rated_log(path, *samples, roles={"grader": [judge]}))
     found, skipped = answers_to_rate(logs, load_rubric())
     assert [answer.question for answer in found] == ["q0", "q1", "q2"]
-    assert skipped == NotRated((), {}, failed=0, repeated=3)
+    assert skipped == NotRated((), [], failed=0, repeated=3)
     other = [of_model("q1", "another text", {"p/z": 5.0})]
     logs.append(rated_log(tmp_path / "z.eval", *other, roles={"grader": ["p/z"]}))
     with pytest.raises(
@@ -409,7 +409,7 @@ def test_answers_judged_by_another_rubric_are_refused_or_said(tmp_path: Path) ->
                 answers_to_rate([log], rubric)
             continue
         _, skipped = answers_to_rate([log], rubric)
-        assert skipped.versions == ({"b.eval": "0.1"} if name == "b" else {})
+        assert skipped.versions == ([("b.eval", "0.1")] if name == "b" else [])
     unknown = of_model("q1", "text", {"p/x": 5.0}, metadata={"intent": "gossip"})
     with pytest.raises(InputError, match=r"'q1'.*'gossip'"):
         answers_to_rate([rated_log(tmp_path / "d.eval", unknown)], rubric)
@@ -418,7 +418,7 @@ def test_answers_judged_by_another_rubric_are_refused_or_said(tmp_path: Path) ->
 def test_a_sample_that_failed_is_no_answer_to_rate(tmp_path: Path) -> None:
     gone = EvalError(message="gone", traceback="", traceback_ansi="")
     log = rated_log(tmp_path / "a.eval", of_model("q1", "text", {"p/x": 5.0}, error=gone))
-    nothing = ((), NotRated((), {}, failed=1, repeated=0))
+    nothing = ((), NotRated((), [], failed=1, repeated=0))
     assert answers_to_rate([log], load_rubric()) == nothing
     only = write(tmp_path / "only.csv", "q1,p/model", header="id,model")
     assert answers_to_rate([log], load_rubric(), only) == nothing

@@ -335,7 +335,7 @@ def _rating(
 def _about_logs(not_rated: "NotRated", version: str) -> list[str]:
     """Which logs do not count, and which another version of the rubric judged, a sentence each."""
     notes = list(not_rated.logs)
-    for log, judged_by in not_rated.versions.items():
+    for log, judged_by in not_rated.versions:
         notes.append(
             f"{log} was judged by version {judged_by} of the rubric; ratings are by {version}."
         )

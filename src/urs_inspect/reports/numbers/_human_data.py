@@ -1,7 +1,4 @@
-"""What people rate and say, from files and logs.
-
-Answers to rate, their ratings, satisfaction by intent, and votes.
-"""
+"""What people rate, from logs, and their ratings, from files and as scores of a log."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,10 +33,7 @@ from urs_inspect.datasets._rows import (
     told_once,
 )
 from urs_inspect.judging._scores import TEXTS, last_score, number
-from urs_inspect.logs._battles import (
-    scored_copy,
-    write_copy,
-)
+from urs_inspect.logs._battles import scored_copy, write_copy
 from urs_inspect.logs._files import read_log, short_name
 from urs_inspect.logs._responses import text_of
 from urs_inspect.reports._unused_ratings import UnusedRatings
@@ -61,7 +55,6 @@ _ENOUGH = 10
 _USUAL = ((0.0, 1.0), (1.0, 3.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0))
 """Usual scales, the narrowest first."""
 _COUNT = re.compile(r"[1-9][0-9]{0,17}")
-_INTENT = ("intent", "user_intent")
 _UNUSED = {"events", "messages", "store", "error_retries", "scores"}
 
 
@@ -316,7 +309,7 @@ class NotRated:
     """What of logs people cannot rate, or by another version of the rubric than the judge did."""
 
     logs: tuple[str, ...]  # that do not count, a sentence each
-    versions: Mapping[str, str]  # log -> the version by which it was judged, if it is another one
+    versions: Sequence[tuple[str, str]]  # logs that another version judged, and that version
     failed: int  # samples without an answer, after an error
     repeated: int  # answers in several logs
 
@@ -335,7 +328,7 @@ def answers_to_rate(
             which one it is about.
     """
     read = read_answers(logs)
-    versions: dict[str, str] = {}
+    versions: list[tuple[str, str]] = []
     answers: dict[tuple[str, str, int], tuple[Answer, str]] = {}
     failed = 0
     given = 0
@@ -376,7 +369,7 @@ def _named(path: Path, answers: Sequence[Answer]) -> tuple[Answer, ...]:
 
 
 def _answers_of_log(
-    file: str, rows: pd.DataFrame, rubric: Rubric, versions: dict[str, str]
+    file: str, rows: pd.DataFrame, rubric: Rubric, versions: list[tuple[str, str]]
 ) -> list[Answer]:
     log = read_log(file, without=_UNUSED)
     name = short_name(file)
@@ -428,7 +421,9 @@ def _disagreement(finals: Mapping[str, float]) -> float:
     return float(given.max() - given.min())
 
 
-def _check_rubric(file: str, judged_by: str, rubric: Rubric, versions: dict[str, str]) -> None:
+def _check_rubric(
+    file: str, judged_by: str, rubric: Rubric, versions: list[tuple[str, str]]
+) -> None:
     """Refuse a log that another rubric judged, and note another version of the rubric."""
     name, _, version = judged_by.rpartition(" ")
     if judged_by and name != rubric.name:
@@ -438,7 +433,7 @@ def _check_rubric(file: str, judged_by: str, rubric: Rubric, versions: dict[str,
             " other rubrics by themselves"
         )
     if version and version != rubric.version:
-        versions[file] = version
+        versions.append((file, version))
 
 
 def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> tuple[int, RatingReading]:
