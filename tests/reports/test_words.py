@@ -367,6 +367,22 @@ CASES: dict[str, tuple[bool, list[tuple[Any, ...]]]] = {
             *((name, "significant", 1.0) for name in OTHERS[1:4]),
         ],
     ),
+    "one near, two worse": (
+        True,
+        [
+            ("p/b", "not distinguishable", 0.1),
+            *((name, "significant", 1.0) for name in OTHERS[1:3]),
+        ],
+    ),
+    "two near": (True, [(name, "not distinguishable", 0.2) for name in OTHERS[:2]]),
+    "three near, one worse": (
+        True,
+        [
+            *((name, "not distinguishable", 0.2) for name in OTHERS[:3]),
+            ("p/e", "significant", 1.0),
+        ],
+    ),
+    "two equal": (True, [(name, "not distinguishable", 0.0) for name in OTHERS[:2]]),
     "not over all, and it depends": (
         True,
         [
@@ -418,6 +434,16 @@ def test_who_takes_questions_away_and_whose_scores_are_missing() -> None:
     for name in ("a_clear_best_of_two", "a_panel_that_failed_in_part"):
         said[name] = missing_notes(cached(name).compared)
     check_golden("missing_in_words", page(said))
+
+
+@pytest.mark.parametrize(("questions", "named"), [(26, True), (27, False), (28, False)])
+def test_who_takes_questions_away_is_named_below_nine_tenths(questions: int, named: bool) -> None:
+    base = cached("a_model_takes_most_questions_away")
+    missing = replace(base.compared.missing, without={"p/first": questions, "p/second": 30})
+    counts = {**base.compared.question_counts, "all": questions}
+    compared = comparing(base, asked=30, question_counts=counts, missing=missing).compared
+    notes = missing_notes(compared)
+    assert any(tells(note, f"p/second ... {30 - questions} ... 30") for note in notes) == named
 
 
 def test_judges_that_failed_are_named_though_others_gave_every_answer_a_score() -> None:
