@@ -459,6 +459,11 @@ def test_judges_that_failed_are_named_though_others_gave_every_answer_a_score() 
         notes.append(how)
     assert len(several.compared.ranked) > 1 == len(alone.compared.ranked)
     assert tells(notes[0], "all ranked models") and not tells(notes[1], "ranked")
+    models = several.compared.models.copy()
+    models["rank_from"] = [1, *[None] * (len(models) - 1)]  # the others have too few scores
+    missing = replace(several.compared.missing, unscored=0, failed={"p/strict": {"a": 0.5}})
+    [_, how] = missing_notes(replace(several.compared, models=models, missing=missing))
+    assert how == notes[1]
 
 
 # --- lengths ---
