@@ -173,6 +173,7 @@ def test_usage_of_a_panel_is_told_by_judge_where_the_parts_add_up() -> None:
     assert parts(Usage(301, 30)) is None
     assert parts(Usage(300, 31)) is None
     assert parts(Usage(200, 20), ["j/one", "j/one"]) is None
+    assert parts(Usage(100, 10), ["j/one", "j/one"]) is None  # which of the two used what
     assert parts(Usage(100, 10), ["j/one", "never called"]) == {
         "j/one": (100, 10),
         "never called": (0, 0),
@@ -223,6 +224,32 @@ def test_answering_and_judging_are_told_apart_by_role(tmp_path: Path) -> None:
         roles={"helper": ["p/helper"], "grader": [JUDGE]},
     )
     assert (numbers(own), numbers(judging)) == ((100, 10, 1), (400, 40, 4))
+
+
+def test_judging_is_what_the_role_of_exactly_these_judges_used(tmp_path: Path) -> None:
+    roles = {"large": [JUDGE, "j/two"], "grader": [JUDGE], "small": []}
+    of_roles = {"large": tokens(900, 90, 9.0), "grader": JUDGING}
+    models = {"p/model": OWN, JUDGE: JUDGING}
+    _, judging = usages(tmp_path, judgement(5.0), models=models, of_roles=of_roles, roles=roles)
+    assert numbers(judging) == (400, 40, 4)
+    panel: dict[str, float | None] = {JUDGE: 5.0, "j/two": 6.0}
+    models["j/two"] = tokens(500, 50, 5.0)
+    _, judging = usages(
+        tmp_path, judgement(5.5, panel=panel), models=models, of_roles=of_roles, roles=roles
+    )
+    assert numbers(judging) == (900, 90, 9)
+
+
+def test_what_a_role_used_is_not_taken_for_judging_one_s_own_answer(tmp_path: Path) -> None:
+    own, judging = usages(
+        tmp_path,
+        judgement(5.0, "p/model", self_judged=True),
+        models={"p/model": tokens(500, 50, 5.0)},
+        of_roles={"helper": tokens(400, 40, 4.0)},
+        roles={},
+    )
+    assert numbers(own) == (500, 50, 5)
+    assert same(judging, numbers(UNKNOWN))
 
 
 @pytest.mark.parametrize("case", ["no usage", "no score", "judged twice", "another role"])
