@@ -565,3 +565,24 @@ def test_an_annotation_is_what_both_orders_say_and_a_tie_where_they_differ(
 def test_a_reply_that_is_missing_leaves_nothing(broken: str | JudgeFailure):
     found = read_annotation({"a": reply(Logic="1", Style="1", Overall="1"), "b": broken}, NAMES)
     assert found.winner is None and found.dimensions == {} and len(found.failures) == 1
+
+
+@pytest.mark.parametrize(
+    ("between", "joined"),
+    [
+        ("", True),
+        ("\n", True),
+        (",\n", True),
+        ("\n```\n```json\n", True),
+        (" I looked again: ", False),
+        ("\n\n### Overall\n", False),
+        (" 1 ", False),
+    ],
+)
+def test_objects_are_one_reply_where_no_words_stand_between_them(
+    between: str, joined: bool
+) -> None:
+    text = f'{{"Clarity": {{"winner": "1"}}}}{between}{{"Depth": "2", "Overall": "2"}}'
+    found = read_verdicts(text, ["Clarity", "Depth", "Overall"])
+    assert not isinstance(found, JudgeFailure)
+    assert found.verdicts == {"Clarity": "1" if joined else None, "Depth": "2", "Overall": "2"}
