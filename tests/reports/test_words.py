@@ -64,6 +64,10 @@ from urs_inspect.reports.words._corrected import (
     unmatched_ratings,
 )
 from urs_inspect.reports.words._first_screen import (
+    _best_of_intents,
+    _commands,
+    _needed,
+    _not_checked,
     claims,
     first_cautions,
     leaderboard_screen,
@@ -1002,3 +1006,115 @@ def test_what_is_said_of_checks_beside_a_failed_one() -> None:
         checked = replace(ranking, judge_checks=tuple(facts))
         said[name] = [failed_sentence(checked), judge_sentence(checked), str(judge_failed(checked))]
     check_golden("checks_in_words", page(said))
+
+
+@pytest.mark.parametrize(
+    ("simulated", "said"), [((True, True), False), ((True, False), True), ((False, False), True)]
+)
+def test_an_unknown_cost_is_named_unless_all_models_are_simulated(
+    simulated: Sequence[bool], said: bool
+) -> None:
+    base = cached("a_clear_best_of_two")
+    models = base.compared.models.assign(cost=NAN, judge_cost=NAN, simulated=simulated)
+    screen = leaderboard_screen(_alone(comparing(base, models=models)))
+    assert any(tells(line, "--prices") for line in screen.basis) == said
+    partly = models.assign(judge_cost=[0.5, NAN], cost=[1.0, 2.0])
+    screen = leaderboard_screen(_alone(comparing(base, models=partly)))
+    assert any(tells(line, "Cost ... $3.50 ... the judge") for line in screen.basis)
+
+
+def best_of(model: str, *, unclear: Sequence[str] = (), testable: bool = True) -> BestOfColumn:
+    """The best model of an intent."""
+    pairs = tuple(pair(name, "not distinguishable", 0.2) for name in unclear)
+    return BestOfColumn(model, pairs, (), pairs, testable, frozenset())
+
+
+INTENTS: dict[str, tuple[dict[str, BestOfColumn], list[str]]] = {
+    "what holds for most intents comes first": (
+        {
+            "Chat": best_of("p/first"),
+            "Code": best_of("p/b", unclear=["p/c"]),
+            "Law": best_of("p/b", unclear=["p/c"]),
+        },
+        ["Code, Law ... b or c", "Chat ... first"],
+    ),
+    "too few questions come last, however often": (
+        {
+            "Chat": best_of("p/first", testable=False),
+            "Code": best_of("p/first", testable=False),
+            "Law": best_of("p/first"),
+        },
+        ["Law ... first", "Chat, Code ... too few"],
+    ),
+    "the same in all": (
+        {name: best_of("p/first") for name in ("Chat", "Code", "Law")},
+        ["the 3 intents ... first"],
+    ),
+    "one intent": ({"Chat": best_of("p/first")}, ["Chat ... first"]),
+    "none twice": (
+        {"Chat": best_of("p/b"), "Code": best_of("p/first")},
+        ["Chat ... b", "Code ... first"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", INTENTS)
+def test_what_is_said_of_the_best_of_intents(case: str) -> None:
+    base = cached("no_clear_best")
+    best_in, said = INTENTS[case]
+    facts = pd.DataFrame(index=["p/first", *OTHERS])
+    counts = dict.fromkeys(best_in, 20)
+    compared = replace(base.compared, models=facts, question_counts=counts)
+    vars(compared)["best_in"] = best_in
+    columns = replace(base.columns, groups=tuple(best_in), parts=())
+    found = _best_of_intents(replace(base, compared=compared, columns=columns))
+    assert len(found) == len(said)
+    assert all(map(tells, found, said)), found
+
+
+@pytest.mark.parametrize(
+    ("needed", "said"),
+    [
+        ({"x": 900, "y": 120, "z": None}, ["0.3 ... 120 to 900"]),
+        ({"x": 120, "y": 300, "z": 90}, ["0.3 ... 90 to 300"]),
+        ({"x": 300, "y": None, "z": 300}, ["0.3 ... about 300 ..."]),
+        ({"x": None, "y": None, "z": None}, []),
+    ],
+)
+def test_questions_that_intents_need_are_a_number_or_a_range(
+    needed: Mapping[str, int | None], said: list[str]
+) -> None:
+    compared = SimpleNamespace(questions_to_tell=needed.get)
+    ranking: Any = SimpleNamespace(compared=compared, columns=SimpleNamespace(groups=[*needed]))
+    found = list(_needed(ranking))
+    assert len(found) == len(said)
+    assert all(map(tells, found, said)), found
+
+
+def unchecked(*facts: tuple[str, str]) -> Any:
+    """A ranking with checks of the judge that were not made, and their commands."""
+    checks = [
+        SimpleNamespace(check=check, command=command, verdict="not checked")
+        for check, command in facts
+    ]
+    return SimpleNamespace(judge_checks=checks)
+
+
+def test_of_checks_that_were_not_made_the_cheapest_has_its_command() -> None:
+    ranking = unchecked(
+        ("people", "annotate x"), ("labels", ""), ("null answers", "eval urs_probe y")
+    )
+    [(purpose, command)] = _commands(ranking, "")
+    assert command == "eval urs_probe y"
+    assert "Not checked" in purpose
+    [(purpose, _)] = _commands(ranking, "A check failed.")
+    assert "Not checked" not in purpose
+    assert _commands(unchecked(("labels", "")), "") == []
+    [(_, command)] = _commands(unchecked(("labels", ""), ("people", "annotate x")), "")
+    assert command == "annotate x"
+
+
+def test_agreement_with_people_and_labels_is_one_thing_where_neither_was_checked() -> None:
+    both, people = unchecked(("people", ""), ("labels", "")), unchecked(("people", ""))
+    assert tells(_not_checked(both), "people or labels")
+    assert not tells(_not_checked(people), "labels")
