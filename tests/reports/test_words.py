@@ -50,6 +50,7 @@ from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._lengths import LengthLead, LengthRegression
 from urs_inspect.reports.words._cards import _shortened, extreme_answers, model_cards, reason_of
 from urs_inspect.reports.words._comparison import (
+    ALERT,
     best_sentence,
     missing_notes,
     reasons_apart,
@@ -68,10 +69,13 @@ from urs_inspect.reports.words._first_screen import (
     _commands,
     _needed,
     _not_checked,
+    alerts,
     claims,
     first_cautions,
+    has_lengths,
     leaderboard_screen,
     more_cautions,
+    ranking_notes,
 )
 from urs_inspect.reports.words._judge_checks import (
     failed_sentence,
@@ -1118,3 +1122,76 @@ def test_agreement_with_people_and_labels_is_one_thing_where_neither_was_checked
     both, people = unchecked(("people", ""), ("labels", "")), unchecked(("people", ""))
     assert tells(_not_checked(both), "people or labels")
     assert not tells(_not_checked(people), "labels")
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({}, []),
+        ({"without_country": 5}, ["5 of 24 ... country"]),
+        ({"without_country": 24}, []),  # no question names one
+        ({"without_share": 3}, ["3 of 27 ... my mix"]),
+        (
+            {"cut_off": {"p/first": 3, "p/second": 4}, "answers": 48},
+            ["7 of 48 ... p/first 3 ... p/second 4"],
+        ),
+        (
+            {"not_shown": {"image": 2, "audio": 1}, "answers": 48},
+            ["3 of 48 ... image: 2 ... audio: 1"],
+        ),
+        ({"temperature_not_sent": 6, "answers": 48}, ["6 of 48 ... temperature"]),
+        ({"temperatures": ("0",)}, []),
+        ({"temperatures": ("0", "1")}, ["temperatures: 0, 1"]),
+        ({"silent_judges": ("p/strict",)}, ["p/strict ... other judges"]),
+        ({"clusters": 7}, ["24 questions ... 7"]),
+        ({"clusters": 7, "in_several_clusters": 1}, ["24 questions ... 7", "1 question ... one"]),
+    ],
+)
+def test_what_must_be_known_of_the_answers_of_a_ranking(
+    facts: Mapping[str, Any], said: list[str]
+) -> None:
+    base = cached("a_clear_best_of_two")
+    assert base.compared.asked == 24 and not ranking_notes(base)
+    traffic: Any = SimpleNamespace(source="my mix")
+    about = replace(base.about_answers, **facts)
+    found = ranking_notes(replace(base, about_answers=about, traffic=traffic))
+    assert len(found) == len(said)
+    assert all(map(tells, found, said)), found
+
+
+@pytest.mark.parametrize(
+    ("unscored", "shares", "said"),
+    [
+        ((0, 0), (0.0, 0.02), []),
+        ((3, 0), (0.03, 0.0), [ALERT]),
+        ((0, 1), (0.03, 0.01), [ALERT]),
+        ((0, 0), (0.0, 0.021), ["2% ... judges"]),
+    ],
+)
+def test_missing_scores_are_an_alert_of_answers_or_of_judges(
+    unscored: Sequence[int], shares: Sequence[float], said: list[str]
+) -> None:
+    base = cached("a_clear_best_of_two")
+    models = base.compared.models.assign(unscored=unscored, unscored_share=shares)
+    found = alerts(comparing(base, models=models))
+    assert len(found) == len(said)
+    assert all(map(tells, found, said)), found
+
+
+@pytest.mark.parametrize(("asked", "over"), [(24, False), (25, True)])
+def test_a_mean_of_one_model_is_over_some_questions_or_all(asked: int, over: bool) -> None:
+    base = SCENARIOS["a_clear_best_of_two"]().rankings[0]
+    first = base.compared.names[0]
+    counts = {**base.compared.question_counts, "all": 24}
+    alone = comparing(
+        base,
+        models=base.compared.models.loc[[first]],
+        means={key: means[:1] for key, means in base.compared.means.items()},
+        question_counts=counts,
+        asked=asked,
+    )
+    [claim] = claims(alone)
+    assert tells(claim, "mean score")
+    assert tells(claim, f"24 of {asked}") == over
+    assert not has_lengths(alone)
+    assert has_lengths(base)
