@@ -1195,3 +1195,15 @@ def test_a_mean_of_one_model_is_over_some_questions_or_all(asked: int, over: boo
     assert tells(claim, f"24 of {asked}") == over
     assert not has_lengths(alone)
     assert has_lengths(base)
+
+
+@pytest.mark.parametrize(("scored", "over"), [((24, 0), True), ((0, 0), False), ((24, 24), True)])
+def test_missing_scores_leave_means_over_some_questions_where_any_model_has_one(
+    scored: Sequence[int], over: bool
+) -> None:
+    base = cached("a_clear_best_of_two").compared
+    counts = dict(zip(base.names, scored, strict=True))
+    missing = replace(base.missing, unscored=24, scored=counts, without={base.names[0]: 0})
+    lacking, *_ = missing_notes(replace(base, missing=missing))
+    assert tells(lacking, "24 of 48")
+    assert tells(lacking, "over the 24 of 24") == over
