@@ -28,6 +28,7 @@ from urs_inspect.comparison._gate_statistics import (
     pass_power,
     passing_margin,
     questions_to_pass,
+    score_slope,
 )
 from urs_inspect.comparison._samples import SampleRun, SampleScores
 from urs_inspect.stats._power import FEWEST
@@ -513,3 +514,19 @@ def test_scores_beyond_the_scale_are_refused_on_both_ends() -> None:
         sides = pair([base] + [4.0, 6.0] * 20, [new] + [4.0, 6.0] * 20, scale=None)
         with pytest.raises(InputError, match=r"scale.*1 of 82"):
             make_gate(*sides, Rule(0.5), scale=scale)
+
+
+def test_a_shift_depends_on_the_score_by_a_two_sided_test_at_the_level() -> None:
+    base = POINTS[:60]
+    seen = set()
+    for seed in range(60):
+        new = base + np.random.default_rng(seed).normal(0, 1, 60)
+        _, p = score_slope(base, new, np.arange(60))
+        if not 0.026 < p < 0.099:
+            continue
+        for level in (0.95, 0.9):
+            made = make_gate(*pair(base, new), Rule(1.0, level, equivalent=True), scale=(-9, 20))
+            [anchor] = [part for part in made.report.sections if part.title == "Re-anchoring"]
+            assert bool(anchor.warnings) == (p < 1 - level)
+            seen.add((level, p < 1 - level))
+    assert len(seen) == 3  # such a p is below 0.1 in any case

@@ -21,7 +21,7 @@ from inspect_ai.log import (
 )
 from inspect_ai.model import GenerateConfig, ModelConfig
 
-from tests.comparison.test_samples import ACC, by_model, write_log, write_saved
+from tests.comparison.test_samples import ACC, FAILED, by_model, write_log, write_saved
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.comparison._samples import read_sample_scores, refuse_beyond, task_of
@@ -142,6 +142,39 @@ def test_models_that_no_rater_links_are_confounded(
     assert ("confounded" in read_sample_scores([str(tmp_path)]).chosen) == confounded
 
 
+def facts_of_every_kind() -> Facts:
+    """What the metadata of a score may say that changes what is read of it, or what is told."""
+    counts = {"p/judge": {"unkeyed": 3, "replies": 4, "near_key": 1}}
+    return {**part_of(("x", 7), ("y", None)), **raters("ann"), "reply_counts": counts}
+
+
+@pytest.mark.parametrize("of_others", [True, False])
+def test_the_facts_of_a_score_are_those_of_its_own_scorer(tmp_path: Path, of_others: bool) -> None:
+    """Scorers before it and behind it say something else of the same sample."""
+    others = {"a_rating": 3, "z_rating": 4}
+    files = []
+    for model in ("a", "b"):
+        file = write_log(tmp_path, model, [7.0, 8.0], scorer="human_rating", others=others)
+        log = read_eval_log(file)
+        for place, sample in enumerate(log.samples or []):
+            given = dict(sample.scores or {})
+            own = given.pop("human_rating")
+            sample.scores = {"a_rating": given["a_rating"], "human_rating": own, **given}
+            for name, score in sample.scores.items():
+                whole = {**WHOLE, "structured": (name != "human_rating") == of_others}
+                score.metadata = {**whole, "reply_counts": {"p/judge": {"replies": 5}}}
+                if place == 0 and (name != "human_rating") == of_others:
+                    score.metadata = dict(facts_of_every_kind())
+        write_eval_log(log, file)
+        files.append(file)
+    scores = read_sample_scores(files)
+    first = 7.0 if of_others else NAN
+    for values in by_model(scores).values():
+        assert values == pytest.approx([first, 8.0], nan_ok=True)
+    assert ("ann" in scores.chosen) == (not of_others)
+    assert ("unkeyed" in scores.chosen) == (not of_others)
+
+
 def test_replies_without_a_key_are_counted_over_all_logs(tmp_path: Path) -> None:
     for model, unkeyed in (("a", 1), ("b", 0)):
         facts = {"reply_counts": {"p/judge": {"unkeyed": unkeyed, "replies": 4, "near_key": 1}}}
@@ -216,6 +249,18 @@ def test_the_reduced_scores_are_those_of_the_scorer_the_reducer_and_the_key(tmp_
     write_eval_log(read, log)
     assert values_of(log, value="x") == {"a": "[2.0, 4.0]"}
     assert values_of(log, value="y") == {"a": "[8.0, 8.0]"}
+
+
+def test_a_sample_without_a_score_of_each_epoch_has_no_reduced_score(tmp_path: Path) -> None:
+    """It would be the best of fewer answers than the scores of others are."""
+    for model, lost in (("a", None), ("b", FAILED)):
+        values = ["C", lost, "I", "C", lost, lost]
+        log = write_log(tmp_path, model, values, epochs=2, reduced=("max", [1.0, 1.0, 0.0]))
+        scores = read_sample_scores([log])
+        assert by_model(scores)[model] == pytest.approx([NAN, 1.0, NAN], nan_ok=True)
+        assert sorted(scores.table["scored"]) == [0, 0, 1]
+    by_mean = write_log(tmp_path, "c", ["C", None, "I", "C"], epochs=2)
+    assert values_of(by_mean) == {"c": "[1.0, 0.5]"}
 
 
 def test_a_reduced_score_that_is_no_number_is_none(tmp_path: Path) -> None:

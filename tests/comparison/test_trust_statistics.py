@@ -141,6 +141,21 @@ def test_answers_without_a_score_are_never_taken() -> None:
     assert (nothing.by == NOBODY).all() and nothing.needed is None
 
 
+@pytest.mark.parametrize(("tested", "agreed"), [(10, 10), (10, 9), (3, 3), (40, 35), (1, 0)])
+def test_two_labels_that_agree_as_often_as_not_are_added_to_those_seen(
+    tested: int, agreed: int
+) -> None:
+    """Three labels that all agree do not show that all others will."""
+    labels = 40
+    found = Shown(np.zeros(labels, np.int64), TARGET, MISS, labels, tested, agreed)
+    share = (agreed + 1) / (tested + 2)
+    for wanted in (0, 20, 60, 300):
+        new = wanted * tested // labels
+        chances = binom.pmf(np.arange(new + 1), new, share)
+        fewest = int(fewest_agreed(new, TARGET, MISS))
+        assert float(found.chance(wanted)) == pytest.approx(chances[fewest:].sum())
+
+
 def test_labels_needed_give_the_power_that_they_promise() -> None:
     """The test that failed was about a half of the labels."""
     seen = Shown(np.zeros(1, int), TARGET, MISS, labels=1996, tested=998, agreed=958)

@@ -55,6 +55,14 @@ def test_more_chains_and_other_lengths_leave_the_first_ones_as_they_are(
     assert {name: more[name] for name in chains} == chains
 
 
+def test_the_longest_and_the_shortest_chains_and_the_most_of_them_can_be_drawn() -> None:
+    chains = addition_chains([2, 100], 1, 0)
+    assert [len(chain.numbers) for chain in chains] == [2, 100]
+    for lengths, per_length in (([1], 1), ([101], 1), ([2], 0), ([2], 1001)):
+        with pytest.raises(InputError):
+            addition_chains(lengths, per_length, 0)
+
+
 def test_all_chains_of_a_length_are_different() -> None:
     assert len({chain.numbers for chain in addition_chains([2], 1000, 3)}) == 1000
 

@@ -912,3 +912,20 @@ def test_a_second_prompt_and_columns_that_change_it_are_refused(
         load_ratings(str(rated), scale=(1, 5))
     for path, error in ((pairs, error_of(pairs)), (rated, str(caught.value))):
         assert error.startswith(f"{path}: line 1: column '{column}'") and "\n" not in error
+
+
+@pytest.mark.parametrize(
+    ("label", "dimensions", "ties"),
+    [
+        ("a", {}, False),
+        ("tie", {}, True),
+        ("b", {"clarity": "a", "depth": "tie"}, True),
+        ("a", {"clarity": "b"}, False),
+    ],
+)
+def test_a_judge_may_answer_with_a_tie_where_any_label_is_one(
+    label: Any, dimensions: dict[str, Any], ties: bool
+) -> None:
+    plain = PairCase("1", "Why?", "So.", "No.", "a", "all")
+    case = PairCase("2", "Why?", "So.", "No.", label, "all", dimensions)
+    assert PairData("x", "0", (plain, case)).has_ties == ties

@@ -148,6 +148,18 @@ def test_columns_that_are_named_are_no_ignored_ones_and_null_is_not_read(
     assert len(labels_of(path, columns | {"id": None})) == 2
 
 
+def test_ids_and_groups_may_stand_in_a_column_that_is_read_as_something_else(
+    write_rows: WriteRows,
+) -> None:
+    rows = [foreign(question=f"Why {number}?", verdict=label) for number, label in enumerate("AB")]
+    columns = COLUMNS | {"id": "question", "group": "verdict", "labels": {"A": "a", "B": "b"}}
+    data = load_pairs(str(write_rows("my.jsonl", rows)), columns=columns)
+    assert [(case.id, case.prompt, case.group, case.label) for case in data.cases] == [
+        ("Why 0?", "Why 0?", "A", "a"),
+        ("Why 1?", "Why 1?", "B", "b"),
+    ]
+
+
 MISTAKEN: list[tuple[object, list[str]]] = [
     ({"promt": "question"}, ["columns: ... 'promt' ... prompt?); allowed: prompt, "]),
     ({"prompt": 1.5}, ["columns: prompt: must be ... 1.5"]),
@@ -237,6 +249,10 @@ GUESSED: list[tuple[list[object], dict[str, str]]] = [
     ([1.5, 2.5], {"<0.5": "?", "0.5": "tie", ">0.5": "?"}),
     ([0.5, 2], {"<0.5": "?", "0.5": "tie", ">0.5": "?"}),
     ([f"label {n}" for n in range(13)], {}),
+    (
+        [f"grade {letter}" for letter in "defghijklmno"],
+        {f"grade {letter}": "?" for letter in "defghijklmno"},
+    ),
 ]
 
 

@@ -13,6 +13,7 @@ from urs_inspect.datasets._references import (
     Reference,
     References,
     gather,
+    named,
     question_sha256,
     read_reference_file,
     reference_lines,
@@ -43,6 +44,18 @@ def test_a_question_is_hashed_as_models_are_asked_it() -> None:
 def test_every_case_takes_its_reference_and_keeps_all_else() -> None:
     taken = with_references(CASES, gather([given(n) for n in range(8)], "file"))
     assert taken == [replace(case, reference=f"Reference {n}.") for n, case in enumerate(CASES)]
+
+
+@pytest.mark.parametrize(
+    ("number", "names", "more"), [(1, 1, None), (5, 5, None), (6, 5, "1 more"), (9, 5, "4 more")]
+)
+def test_of_many_ids_the_first_five_are_named(number: int, names: int, more: str | None) -> None:
+    ids = [f"c{place}" for place in range(number)]
+    text = named(ids)
+    assert text.startswith(f"{number} (c0")
+    assert [name for name in ids if name in text] == ids[:names]
+    assert ("more" in text) == (more is not None)
+    assert more is None or more in text
 
 
 def test_what_cannot_serve_is_counted_and_named() -> None:

@@ -32,6 +32,7 @@ def test_usage_of_a_panel_is_told_by_judge_where_the_parts_add_up() -> None:
     assert parts(Usage(301, 30)) is None
     assert parts(Usage(300, 31)) is None
     assert parts(Usage(200, 20), ["j/one", "j/one"]) is None
+    assert parts(Usage(100, 10), ["j/one", "j/one"]) is None  # which of the two used what
     assert parts(Usage(100, 10), ["j/one", "never called"]) == {
         "j/one": (100, 10),
         "never called": (0, 0),

@@ -142,7 +142,20 @@ CASES: Mapping[str, tuple[Answer, list[Script]]] = {
         replace(ANSWER, stop_reason="max_tokens"),
         panel(record(6), DOWN),
     ),
+    "panel of which two leave out criteria": (
+        ANSWER,
+        panel(record(6), record(9, Clarity=..., Factuality=...), record(8, Clarity=...)),
+    ),
     "panel without scores": (ANSWER, panel(REFUSAL, DOWN, DOWN)),
+    "panel without scores, of which most refuse": (ANSWER, panel(REFUSAL, REFUSAL, DOWN)),
+    "cut off reply beside an endpoint's error": (
+        ANSWER,
+        [one(Reply(record(9), "max_tokens", "Bad gateway"))],
+    ),
+    "reply withheld beside an endpoint's error": (
+        ANSWER,
+        [one(Reply("", "content_filter", "Blocked"))],
+    ),
     "empty answer": (replace(ANSWER, text=" \n"), panel(GOOD, GOOD)),
     "empty answer at the limit": (
         replace(ANSWER, text="", stop_reason="max_tokens"),

@@ -49,6 +49,13 @@ def test_an_error_is_one_line_with_what_the_endpoint_said_and_without_secrets(
     assert found == described
 
 
+@pytest.mark.parametrize("character", ["x", "\u202e", "\u0007", "\n", '"', "\U0001f600"])
+def test_an_error_takes_at_most_500_characters_as_it_is_written(character: str) -> None:
+    found = describe_error(ValueError(character * 600))
+    assert len(found) == 500
+    assert len(describe_error(ValueError(character * 5))) < 100
+
+
 def test_a_secret_at_the_cut_is_hidden_before_anything_is_cut_off() -> None:
     error = ValueError("x" * 483 + "sk-1234 and more")
     found = describe_error(error, lambda text: text.replace("sk-1234", "***"))

@@ -69,6 +69,21 @@ def test_the_result_is_read(text: str, expected: int | Decimal) -> None:
     assert read_result(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I add 46 and 50.\nThe sum is:\n96. That is all.", 96),
+        ("I add 46 and 50.\nThe answer:\n96. That is all.", 96),
+        ("Take 46 and 50.\n1. Add them.", 50),
+        ("1. Add them.\n2. Look again.", 2),
+    ],
+)
+def test_a_number_before_a_sentence_is_an_item_only_where_nothing_calls_it_the_result(
+    text: str, expected: int
+) -> None:
+    assert read_result(text) == expected
+
+
 NONE = (
     "", " \n", "I cannot add these numbers.", "Answer: ninety-six", "Answer: ?", "12 + 34 + 50 =", "version 1.2.3",
     "1.2e3", "96%", "the 96th", "x96", "第96步", "答案：很多", "<think>12 + 34 = 46, and so",

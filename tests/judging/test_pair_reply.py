@@ -517,3 +517,24 @@ def test_both_orders_are_put_together_with_the_labels_of_what_was_asked():
     outcome = compare_with_labels({"Clarity": "a", OVERALL: "b"}, [_reading("a", Clarity="2")])
     assert outcome.verdicts == {"Clarity": "b", OVERALL: None}
     assert compare_with_labels({OVERALL: "b"}, []).verdicts == {OVERALL: None}
+
+
+@pytest.mark.parametrize(
+    ("between", "joined"),
+    [
+        ("", True),
+        ("\n", True),
+        (",\n", True),
+        ("\n```\n```json\n", True),
+        (" I looked again: ", False),
+        ("\n\n### Overall\n", False),
+        (" 1 ", False),
+    ],
+)
+def test_objects_are_one_reply_where_no_words_stand_between_them(
+    between: str, joined: bool
+) -> None:
+    text = f'{{"Clarity": {{"winner": "1"}}}}{between}{{"Depth": "2", "Overall": "2"}}'
+    found = read_verdicts(text, ["Clarity", "Depth", "Overall"])
+    assert not isinstance(found, JudgeFailure)
+    assert found.verdicts == {"Clarity": "1" if joined else None, "Depth": "2", "Overall": "2"}

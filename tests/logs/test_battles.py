@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai.log import EvalSample, read_eval_log, write_eval_log
+from inspect_ai.log import (
+    EvalResults,
+    EvalSample,
+    EvalScore,
+    HeadlineMetric,
+    read_eval_log,
+    write_eval_log,
+)
 from inspect_ai.scorer import Score
 
 from tests.ballot_files import write_ballots
@@ -108,6 +115,19 @@ def test_a_faulty_row_is_named(tmp_path: Path, row: Any, message: str) -> None:
         read_vote_list(path)
     assert str(caught.value).startswith(f"{path}: line 2: {message}")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("length", "refused"), [(1, False), (200, False), (201, True)])
+def test_a_name_of_a_model_has_up_to_200_characters(
+    length: int, refused: bool, tmp_path: Path
+) -> None:
+    path = write_rows(tmp_path / "votes.jsonl", {**VOTE, "model_a": "x" * length})
+    if not refused:
+        [vote] = read_vote_list(path)
+        assert len(vote.battle.first) == length
+        return
+    with pytest.raises(InputError, match=r"line 1.*model_a"):
+        read_vote_list(path)
 
 
 def test_many_faults_are_one_line(tmp_path: Path) -> None:
@@ -251,6 +271,13 @@ def test_majorities_are_battles_and_verdicts_are_not(ballots: Path, tmp_path: Pa
     assert len(found.agreement.annotators) == 3
 
 
+def test_comparisons_that_nobody_voted_on_are_not_undecided(ballots: Path, tmp_path: Path) -> None:
+    votes = tmp_path / "votes"
+    cast(votes / "me.jsonl", ("me", XY.id, "a"), ("me", XZ.id, "cannot_tell"))
+    found = read_human_battles([ballots], [votes])
+    assert (len(found.asked), len(found.battles), found.undecided) == (3, 1, 1)
+
+
 def test_the_last_vote_of_a_person_counts_and_may_be_taken_back(
     ballots: Path, tmp_path: Path
 ) -> None:
@@ -376,6 +403,25 @@ def test_votes_that_differ_both_count(change: dict[str, object], tmp_path: Path)
         for n, vote in enumerate((SIGNED, {**SIGNED, **change}))
     )
     assert count(one, other) == (2, [])
+
+
+@pytest.mark.parametrize(
+    ("known", "counted"),
+    [
+        ({}, 2),
+        ({"judge": "me"}, 2),  # about what is not known
+        ({"annotator": "me", "response_2": "So."}, 2),
+        ({"instruction": "Why?"}, 2),  # by whom is not known
+        ({"judge": "me", "instruction": "Why?"}, 1),
+        ({"source": "a list", "question_id": 7}, 1),
+        ({"id": "v1"}, 1),
+    ],
+)
+def test_equal_votes_are_one_where_voter_and_subject_are_known(
+    known: dict[str, object], counted: int, tmp_path: Path
+) -> None:
+    files = [write_rows(tmp_path / f"{n}.jsonl", {**VOTE, **known, "tstamp": n}) for n in range(2)]
+    assert count(*files)[0] == counted
 
 
 def test_equal_votes_of_one_file_all_count_and_as_many_of_another_are_repeated(
@@ -652,10 +698,14 @@ def test_a_copy_with_other_scores_keeps_its_models_and_shows_the_new_score_first
     log = read_eval_log(
         str(write_log(tmp_path / "log.eval", judged(XY, 1.0), model="mockllm/tested"))
     )
+    judge = EvalScore(name="pair_choice", scorer="pair_choice")
+    headline = HeadlineMetric(scorer="pair_choice", metric="comparisons")
+    log.results = EvalResults(scores=[judge], headline=headline)
     copy = scored_copy(log, human_choice([str(votes)]), "human_choice")
     assert copy.eval.model == "mockllm/tested" == log.eval.model
     assert copy.results is not None and copy.results.headline is None
-    assert copy.results.scores[0].name == "human_choice"
+    names = [found.name for found in copy.results.scores]
+    assert names[0] == "human_choice" and names[-1] == "pair_choice"
     [one] = copy.samples or []
     assert one.scores is not None and {"pair_choice", "human_choice"} <= one.scores.keys()
 

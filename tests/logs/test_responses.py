@@ -62,6 +62,18 @@ def test_what_never_came_has_no_entry(tmp_path: Path) -> None:
     assert [item.id for item in pool.instructions] == ["x", "y", "z"]
 
 
+@pytest.mark.parametrize("suffix", ["eval", "json"])
+def test_of_two_answers_the_last_of_the_first_epoch_counts(tmp_path: Path, suffix: str) -> None:
+    """A log in JSON may hold a sample twice, with epochs in any order."""
+    later = answered("x", "of a later epoch", epoch=2)
+    last = answered("x", "last")
+    samples = [answered("x", "first"), last, later, answered("y", "only")]
+    if suffix == "json":
+        samples = [later, samples[0], last, answered("x", "third", epoch=3), samples[3]]
+    pool = read_pool([log(tmp_path / f"a.{suffix}", "p/a", *samples)])
+    assert pool.responses == {"p/a": {"x": "last", "y": "only"}}
+
+
 def test_the_later_of_two_runs_of_a_model_counts(tmp_path: Path) -> None:
     late = log(
         tmp_path / "a.eval", "p/a", answered("x", "late"), created="2026-02-01T00:00:00+00:00"

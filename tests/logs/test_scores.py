@@ -182,6 +182,32 @@ def test_answering_and_judging_are_told_apart_by_role(tmp_path: Path) -> None:
     assert (numbers(own), numbers(judging)) == ((100, 10, 1), (400, 40, 4))
 
 
+def test_judging_is_what_the_role_of_exactly_these_judges_used(tmp_path: Path) -> None:
+    roles = {"large": [JUDGE, "j/two"], "grader": [JUDGE], "small": []}
+    of_roles = {"large": tokens(900, 90, 9.0), "grader": JUDGING}
+    models = {"p/model": OWN, JUDGE: JUDGING}
+    _, judging = usages(tmp_path, judgement(5.0), models=models, of_roles=of_roles, roles=roles)
+    assert numbers(judging) == (400, 40, 4)
+    panel: dict[str, float | None] = {JUDGE: 5.0, "j/two": 6.0}
+    models["j/two"] = tokens(500, 50, 5.0)
+    _, judging = usages(
+        tmp_path, judgement(5.5, panel=panel), models=models, of_roles=of_roles, roles=roles
+    )
+    assert numbers(judging) == (900, 90, 9)
+
+
+def test_what_a_role_used_is_not_taken_for_judging_one_s_own_answer(tmp_path: Path) -> None:
+    own, judging = usages(
+        tmp_path,
+        judgement(5.0, "p/model", self_judged=True),
+        models={"p/model": tokens(500, 50, 5.0)},
+        of_roles={"helper": tokens(400, 40, 4.0)},
+        roles={},
+    )
+    assert numbers(own) == (500, 50, 5)
+    assert same(judging, numbers(UNKNOWN))
+
+
 @pytest.mark.parametrize("case", ["no usage", "no score", "judged twice", "another role"])
 def test_usage_that_cannot_be_told_is_unknown_and_none_is_nothing(
     case: str, tmp_path: Path

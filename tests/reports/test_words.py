@@ -55,6 +55,7 @@ from urs_inspect.reports.numbers._leaderboard import (
 from urs_inspect.reports.numbers._lengths import LengthLead, LengthRegression
 from urs_inspect.reports.words._cards import _shortened, extreme_answers, model_cards, reason_of
 from urs_inspect.reports.words._comparison import (
+    ALERT,
     best_sentence,
     missing_notes,
     reasons_apart,
@@ -68,10 +69,17 @@ from urs_inspect.reports.words._corrected import (
     corrected_warnings,
 )
 from urs_inspect.reports.words._first_screen import (
+    _best_of_intents,
+    _commands,
+    _needed,
+    _not_checked,
+    alerts,
     claims,
     first_cautions,
+    has_lengths,
     leaderboard_screen,
     more_cautions,
+    ranking_notes,
 )
 from urs_inspect.reports.words._judge_checks import failed_sentence, judge_failed, judge_sentence
 from urs_inspect.reports.words._leaderboard import noise_section, report_leaderboard
@@ -367,6 +375,22 @@ CASES: dict[str, tuple[bool, list[tuple[Any, ...]]]] = {
             *((name, "significant", 1.0) for name in OTHERS[1:4]),
         ],
     ),
+    "one near, two worse": (
+        True,
+        [
+            ("p/b", "not distinguishable", 0.1),
+            *((name, "significant", 1.0) for name in OTHERS[1:3]),
+        ],
+    ),
+    "two near": (True, [(name, "not distinguishable", 0.2) for name in OTHERS[:2]]),
+    "three near, one worse": (
+        True,
+        [
+            *((name, "not distinguishable", 0.2) for name in OTHERS[:3]),
+            ("p/e", "significant", 1.0),
+        ],
+    ),
+    "two equal": (True, [(name, "not distinguishable", 0.0) for name in OTHERS[:2]]),
     "not over all, and it depends": (
         True,
         [
@@ -420,6 +444,16 @@ def test_who_takes_questions_away_and_whose_scores_are_missing() -> None:
     check_golden("missing_in_words", page(said))
 
 
+@pytest.mark.parametrize(("questions", "named"), [(26, True), (27, False), (28, False)])
+def test_who_takes_questions_away_is_named_below_nine_tenths(questions: int, named: bool) -> None:
+    base = cached("a_model_takes_most_questions_away")
+    missing = replace(base.compared.missing, without={"p/first": questions, "p/second": 30})
+    counts = {**base.compared.question_counts, "all": questions}
+    compared = comparing(base, asked=30, question_counts=counts, missing=missing).compared
+    notes = missing_notes(compared)
+    assert any(tells(note, f"p/second ... {30 - questions} ... 30") for note in notes) == named
+
+
 def test_judges_that_failed_are_named_though_others_gave_every_answer_a_score() -> None:
     several = cached("a_panel_that_failed_in_part")
     alone = cached("one_model_before_a_panel_that_failed_in_part")
@@ -433,6 +467,11 @@ def test_judges_that_failed_are_named_though_others_gave_every_answer_a_score() 
         notes.append(how)
     assert len(several.compared.ranked) > 1 == len(alone.compared.ranked)
     assert tells(notes[0], "all ranked models") and not tells(notes[1], "ranked")
+    models = several.compared.models.copy()
+    models["rank_from"] = [1, *[None] * (len(models) - 1)]  # the others have too few scores
+    missing = replace(several.compared.missing, unscored=0, failed={"p/strict": {"a": 0.5}})
+    [_, how] = missing_notes(replace(several.compared, models=models, missing=missing))
+    assert how == notes[1]
 
 
 # --- lengths ---
@@ -962,3 +1001,200 @@ def test_what_is_said_of_checks_beside_a_failed_one() -> None:
         checked = replace(ranking, judge_checks=tuple(facts))
         said[name] = [failed_sentence(checked), judge_sentence(checked), str(judge_failed(checked))]
     check_golden("checks_in_words", page(said))
+
+
+@pytest.mark.parametrize(
+    ("simulated", "said"), [((True, True), False), ((True, False), True), ((False, False), True)]
+)
+def test_an_unknown_cost_is_named_unless_all_models_are_simulated(
+    simulated: Sequence[bool], said: bool
+) -> None:
+    base = cached("a_clear_best_of_two")
+    models = base.compared.models.assign(cost=NAN, judge_cost=NAN, simulated=simulated)
+    screen = leaderboard_screen(_alone(comparing(base, models=models)))
+    assert any(tells(line, "--prices") for line in screen.basis) == said
+    partly = models.assign(judge_cost=[0.5, NAN], cost=[1.0, 2.0])
+    screen = leaderboard_screen(_alone(comparing(base, models=partly)))
+    assert any(tells(line, "Cost ... $3.50 ... the judge") for line in screen.basis)
+
+
+def best_of(model: str, *, unclear: Sequence[str] = (), testable: bool = True) -> BestOfColumn:
+    """The best model of an intent."""
+    pairs = tuple(pair(name, "not distinguishable", 0.2) for name in unclear)
+    return BestOfColumn(model, pairs, (), pairs, testable, frozenset())
+
+
+INTENTS: dict[str, tuple[dict[str, BestOfColumn], list[str]]] = {
+    "what holds for most intents comes first": (
+        {
+            "Chat": best_of("p/first"),
+            "Code": best_of("p/b", unclear=["p/c"]),
+            "Law": best_of("p/b", unclear=["p/c"]),
+        },
+        ["Code, Law ... b or c", "Chat ... first"],
+    ),
+    "too few questions come last, however often": (
+        {
+            "Chat": best_of("p/first", testable=False),
+            "Code": best_of("p/first", testable=False),
+            "Law": best_of("p/first"),
+        },
+        ["Law ... first", "Chat, Code ... too few"],
+    ),
+    "the same in all": (
+        {name: best_of("p/first") for name in ("Chat", "Code", "Law")},
+        ["the 3 intents ... first"],
+    ),
+    "one intent": ({"Chat": best_of("p/first")}, ["Chat ... first"]),
+    "none twice": (
+        {"Chat": best_of("p/b"), "Code": best_of("p/first")},
+        ["Chat ... b", "Code ... first"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", INTENTS)
+def test_what_is_said_of_the_best_of_intents(case: str) -> None:
+    base = cached("no_clear_best")
+    best_in, said = INTENTS[case]
+    facts = pd.DataFrame(index=["p/first", *OTHERS])
+    counts = dict.fromkeys(best_in, 20)
+    compared = replace(base.compared, models=facts, question_counts=counts)
+    vars(compared)["best_in"] = best_in
+    columns = replace(base.columns, groups=tuple(best_in), parts=())
+    found = _best_of_intents(replace(base, compared=compared, columns=columns))
+    assert len(found) == len(said)
+    assert all(map(tells, found, said)), found
+
+
+@pytest.mark.parametrize(
+    ("needed", "said"),
+    [
+        ({"x": 900, "y": 120, "z": None}, ["0.3 ... 120 to 900"]),
+        ({"x": 120, "y": 300, "z": 90}, ["0.3 ... 90 to 300"]),
+        ({"x": 300, "y": None, "z": 300}, ["0.3 ... about 300 ..."]),
+        ({"x": None, "y": None, "z": None}, []),
+    ],
+)
+def test_questions_that_intents_need_are_a_number_or_a_range(
+    needed: Mapping[str, int | None], said: list[str]
+) -> None:
+    compared = SimpleNamespace(questions_to_tell=needed.get)
+    ranking: Any = SimpleNamespace(compared=compared, columns=SimpleNamespace(groups=[*needed]))
+    found = list(_needed(ranking))
+    assert len(found) == len(said)
+    assert all(map(tells, found, said)), found
+
+
+def unchecked(*facts: tuple[str, str]) -> Any:
+    """A ranking with checks of the judge that were not made, and their commands."""
+    checks = [
+        SimpleNamespace(check=check, command=command, verdict="not checked")
+        for check, command in facts
+    ]
+    return SimpleNamespace(judge_checks=checks)
+
+
+def test_of_checks_that_were_not_made_the_cheapest_has_its_command() -> None:
+    ranking = unchecked(
+        ("people", "annotate x"), ("labels", ""), ("null answers", "eval urs_probe y")
+    )
+    [(purpose, command)] = _commands(ranking, "")
+    assert command == "eval urs_probe y"
+    assert "Not checked" in purpose
+    [(purpose, _)] = _commands(ranking, "A check failed.")
+    assert "Not checked" not in purpose
+    assert _commands(unchecked(("labels", "")), "") == []
+    [(_, command)] = _commands(unchecked(("labels", ""), ("people", "annotate x")), "")
+    assert command == "annotate x"
+
+
+def test_agreement_with_people_and_labels_is_one_thing_where_neither_was_checked() -> None:
+    both, people = unchecked(("people", ""), ("labels", "")), unchecked(("people", ""))
+    assert tells(_not_checked(both), "people or labels")
+    assert not tells(_not_checked(people), "labels")
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({}, []),
+        ({"without_country": 5}, ["5 of 24 ... country"]),
+        ({"without_country": 24}, []),  # no question names one
+        ({"without_share": 3}, ["3 of 27 ... my mix"]),
+        (
+            {"cut_off": {"p/first": 3, "p/second": 4}, "answers": 48},
+            ["7 of 48 ... p/first 3 ... p/second 4"],
+        ),
+        (
+            {"not_shown": {"image": 2, "audio": 1}, "answers": 48},
+            ["3 of 48 ... image: 2 ... audio: 1"],
+        ),
+        ({"temperature_not_sent": 6, "answers": 48}, ["6 of 48 ... temperature"]),
+        ({"temperatures": ("0",)}, []),
+        ({"temperatures": ("0", "1")}, ["temperatures: 0, 1"]),
+        ({"silent_judges": ("p/strict",)}, ["p/strict ... other judges"]),
+        ({"clusters": 7}, ["24 questions ... 7"]),
+        ({"clusters": 7, "in_several_clusters": 1}, ["24 questions ... 7", "1 question ... one"]),
+    ],
+)
+def test_what_must_be_known_of_the_answers_of_a_ranking(
+    facts: Mapping[str, Any], said: list[str]
+) -> None:
+    base = cached("a_clear_best_of_two")
+    assert base.compared.asked == 24 and not ranking_notes(base)
+    traffic: Any = SimpleNamespace(source="my mix")
+    about = replace(base.about_answers, **facts)
+    found = ranking_notes(replace(base, about_answers=about, traffic=traffic))
+    assert len(found) == len(said)
+    assert all(map(tells, found, said)), found
+
+
+@pytest.mark.parametrize(
+    ("unscored", "shares", "said"),
+    [
+        ((0, 0), (0.0, 0.02), []),
+        ((3, 0), (0.03, 0.0), [ALERT]),
+        ((0, 1), (0.03, 0.01), [ALERT]),
+        ((0, 0), (0.0, 0.021), ["2% ... judges"]),
+    ],
+)
+def test_missing_scores_are_an_alert_of_answers_or_of_judges(
+    unscored: Sequence[int], shares: Sequence[float], said: list[str]
+) -> None:
+    base = cached("a_clear_best_of_two")
+    models = base.compared.models.assign(unscored=unscored, unscored_share=shares)
+    found = alerts(comparing(base, models=models))
+    assert len(found) == len(said)
+    assert all(map(tells, found, said)), found
+
+
+@pytest.mark.parametrize(("asked", "over"), [(24, False), (25, True)])
+def test_a_mean_of_one_model_is_over_some_questions_or_all(asked: int, over: bool) -> None:
+    base = SCENARIOS["a_clear_best_of_two"]().rankings[0]
+    first = base.compared.names[0]
+    counts = {**base.compared.question_counts, "all": 24}
+    alone = comparing(
+        base,
+        models=base.compared.models.loc[[first]],
+        means={key: means[:1] for key, means in base.compared.means.items()},
+        question_counts=counts,
+        asked=asked,
+    )
+    [claim] = claims(alone)
+    assert tells(claim, "mean score")
+    assert tells(claim, f"24 of {asked}") == over
+    assert not has_lengths(alone)
+    assert has_lengths(base)
+
+
+@pytest.mark.parametrize(("scored", "over"), [((24, 0), True), ((0, 0), False), ((24, 24), True)])
+def test_missing_scores_leave_means_over_some_questions_where_any_model_has_one(
+    scored: Sequence[int], over: bool
+) -> None:
+    base = cached("a_clear_best_of_two").compared
+    counts = dict(zip(base.names, scored, strict=True))
+    missing = replace(base.missing, unscored=24, scored=counts, without={base.names[0]: 0})
+    lacking, *_ = missing_notes(replace(base, missing=missing))
+    assert tells(lacking, "24 of 48")
+    assert tells(lacking, "over the 24 of 24") == over

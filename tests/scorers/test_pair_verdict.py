@@ -296,6 +296,36 @@ def test_a_reply_cut_off_counts_where_several_verdicts_were_asked_for(
     )
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ("whole", "whole", None),
+        ("cut off, with all verdicts", "whole", None),
+        ("cut off, with all verdicts", "withheld", "refusal"),
+        ("cut off, with some verdicts", "withheld", "invalid_response_format"),
+        ("whole", "withheld", "refusal"),
+    ],
+)
+def test_the_reason_is_that_of_replies_that_lack_verdicts(
+    first: str, second: str, reason: str | None, tmp_path: Path
+):
+    some = reply("1").partition(f'"{TWO}"')[0]
+    replies = {
+        "whole": output(reply("1")),
+        "cut off, with all verdicts": output(reply("1"), stop_reason="max_tokens"),
+        "cut off, with some verdicts": output(some, stop_reason="max_tokens"),
+        "withheld": output("", stop_reason="content_filter"),
+    }
+
+    def answer(messages: list[ChatMessage]) -> Reply:
+        return replies[first if shown_first(messages) == LONG else second]
+
+    log = judged(tmp_path, Script(answer), orders="both")
+    assert score_of(log, "pair_verdict").reason == reason
+    failed = [kind for kind in (first, second) if kind != "whole"]
+    assert len(facts_of(log)["failures"]) == len(failed)
+
+
 def test_a_limit_ends_the_sample_and_no_error_does(tmp_path: Path):
     # Two tokens a call, and three calls of which the first one alone fits.
     log = judged(

@@ -507,6 +507,17 @@ def test_no_slope_without_lengths_that_differ_beyond_a_factor(shift: float) -> N
     assert np.isnan(estimate.low)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_rounding_errors_of_lengths_make_no_slope(seed: int) -> None:
+    scores, doublings = made_up(models=3, seed=seed)
+    by_a_factor = doublings[:, [0]] + np.array([0.1, 0.7, 1.3])
+    control, _ = controlled(scores, by_a_factor)
+    assert np.isnan(control.slope.values).all() and np.isnan(control.slope.draws).all()
+    by_a_factor[3, 1] += 1e-3
+    control, _ = controlled(scores, by_a_factor)
+    assert not np.isnan(control.slope.values).any()
+
+
 def test_a_coefficient_is_never_above_the_ratio_of_the_deviations() -> None:
     # Two parts that go against each other: by least squares alone 1.56 and 1.44, at most 1 and 0.5.
     sums = np.array([[1.0, -1.6, 0.4], [-1.6, 4.0, 0.4], [0.4, 0.4, 1.0]])

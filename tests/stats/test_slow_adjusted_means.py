@@ -219,6 +219,50 @@ def test_adjusted_means_are_those_of_rounds_one_by_one(
         assert shifted == pytest.approx(other.predicted[1:] - other.predicted[0], abs=1e-9)
 
 
+def test_leniency_is_told_from_the_mean_of_all_ratings_and_not_of_all_raters() -> None:
+    # One rater gave three answers 7, another one gave a further answer 3: their mean is 6.
+    given = {0: (0, 7.0), 1: (0, 7.0), 2: (0, 7.0), 3: (1, 3.0)}
+    shares, parts = np.zeros((2, 4, 1, 2))
+    for question, (rater, rating) in given.items():
+        shares[question, 0, rater] = 1.0
+        parts[question, 0, rater] = rating
+    effects = rater_effects(shares, parts)
+    assert effects.values == pytest.approx([1.0, -3.0])
+    assert effects.influence.sum(axis=0) == pytest.approx([0.0, 0.0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rater_effects_are_those_of_least_squares_and_of_a_little_more_weight(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shares = (rng.random((12, 3, 4)) < [0.9, 0.5, 0.3, 0.6]) * rng.uniform(0.5, 1, (12, 3, 4))
+    parts = shares * rng.integers(1, 11, shares.shape)
+
+    def slow(weight: Floats) -> Floats:
+        rows = []
+        for place in np.argwhere(shares > 0):
+            question, model, rater = place.tolist()
+            root = math.sqrt(weight[question] * shares[question, model, rater])
+            design = np.zeros(7)
+            design[[model, 3 + rater]] = root
+            rows.append([*design, root * parts[tuple(place)] / shares[tuple(place)]])
+        table = np.array(rows)
+        fitted = np.linalg.lstsq(table[:, :-1], table[:, -1])[0][3:]
+        centred: Floats = fitted - fitted @ usual
+        return centred
+
+    of_all = shares.sum(axis=(0, 1))
+    usual = of_all / of_all.sum()
+    effects = rater_effects(shares, parts)
+    once = np.ones(12)
+    assert effects.values == pytest.approx(slow(once))
+    assert effects.influence.shape == (12, 4)
+    for question in range(12):
+        more = once.copy()
+        more[question] += 1e-5
+        moved = (slow(more) - slow(once)) / 1e-5
+        assert effects.influence[question] == pytest.approx(moved, abs=1e-3)
+
+
 def test_ten_ratings_by_the_same_raters_tell_models_from_raters() -> None:
     assert FEWEST_BY_SAME_RATERS == 10
 

@@ -160,3 +160,25 @@ def test_epochs_and_judges_of_a_difference_are_the_harmonic_mean_of_both_models(
     one, other = (drawn((12, epochs, judges, 1), seed=3) for epochs, judges in ((2, 2), (4, 3)))
     found = difference_components(one, other)
     assert (found.epochs, found.judges) == pytest.approx((8 / 3, 12 / 5))
+
+
+def test_numbers_of_epochs_and_judges_are_harmonic_means() -> None:
+    """Questions with many answers do not make up for those with one."""
+    answers = ((0, 1), (1, 1), (2, 2), (3, 4))  # question, number of answers
+    rng = np.random.default_rng(0)
+    rows = []
+    for question, number in answers:
+        for answer in range(number):
+            judges = 3 if (question, answer) == (3, 0) else 1
+            for judge in range(judges):
+                rows.append((question, answer, judge, float(rng.integers(1, 11))))
+    given = pd.DataFrame(rows, columns=["question", "answer", "judge", "score"])
+    found = variance_components(given)
+    assert found.questions == 4
+    assert found.epochs == pytest.approx(4 / (1 + 1 + 1 / 2 + 1 / 4))
+    assert found.judges == pytest.approx(8 / (7 + 1 / 3))
+    again = pd.concat([given, given])  # judged twice by the same judges: no more answers or judges
+    assert (variance_components(again).epochs, variance_components(again).judges) == (
+        found.epochs,
+        found.judges,
+    )

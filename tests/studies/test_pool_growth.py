@@ -232,6 +232,25 @@ def test_a_text_just_as_similar_as_the_threshold_repeats_and_a_little_less_does_
         assert bool(refused) == is_repeat
 
 
+@pytest.mark.parametrize(
+    ("there", "added", "repeats"),
+    [
+        ({}, {"1": "qwer", "2": "zxcv", "3": "qwer zxcv"}, "1"),
+        ({}, {"1": "zxcv", "2": "qwer", "3": "qwer zxcv"}, "1"),
+        ({"9": "qwer"}, {"1": "zxcv", "3": "qwer zxcv"}, "9"),
+        ({"9": "qwer", "8": "zxcv"}, {"3": "qwer zxcv"}, "9"),
+        ({"9": "qwer"}, {"1": "zxcv", "3": "qwer zxcv zxcv"}, "1"),  # more like the later one
+    ],
+)
+def test_of_two_texts_as_similar_the_earlier_one_is_repeated(
+    there: dict[str, str], added: dict[str, str], repeats: str
+):
+    distinct = DistinctTexts(0.6)
+    distinct.take(there)
+    [(name, refused)] = distinct.add(added).items()
+    assert (name, refused.of) == ("3", repeats)
+
+
 def test_equal_apart_from_case_width_and_blanks_is_similarity_1_and_what_is_taken_stays():
     distinct = DistinctTexts(1.0)
     distinct.take({"seed": "Why is the sky blue?", "again": "Why is the sky blue?"})
