@@ -33,7 +33,7 @@ from urs_inspect.discrepancy._allocation import (
     allocation_names,
     register_allocation,
 )
-from urs_inspect.discrepancy._embeddings import LexicalSimilarity
+from urs_inspect.discrepancy._lexical import LexicalSimilarity
 from urs_inspect.discrepancy._matchmaking import AnswerFilter, word_counts
 from urs_inspect.stats._battles import Battles
 from urs_inspect.stats._bootstrap import Floats, Integers

@@ -19,7 +19,16 @@ import urs_inspect
 from urs_inspect.cli import main
 
 SOURCE = Path(urs_inspect.__file__).parent
-PLAIN_ROOMS = ("bert", "datasets", "discrepancy", "judging", "rubrics", "samer", "scale", "stats")
+PLAIN_ROOMS = (
+    "datasets",
+    "discrepancy",
+    "embedding",
+    "judging",
+    "rubrics",
+    "samer",
+    "scale",
+    "stats",
+)
 HEAVY = ("torch", "vllm", "transformers", "lm_eval", "inspect_ai")
 HEAVIER_THAN_NEEDED = (
     *HEAVY,

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[1]
 _COPIED = ("src", "tests", "benchmarks", "configs", "docs")
 _USUAL_WORDS = {
     "agreement",
-    "bert",
+    "embedding",
     "importing",
     "judges",
     "scale",

@@ -13,8 +13,8 @@ from typing import Any
 SATELLITES = (
     "adjusting",
     "agreement",
-    "bert",
     "comparison",
+    "embedding",
     "estimating",
     "importing",
     "judges",

@@ -1,5 +1,6 @@
 """Tests of `urs_inspect.discrepancy._similarity`."""
 
+import math
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,8 @@ from urs_inspect.discrepancy import (
 )
 from urs_inspect.discrepancy import _similarity as similarity
 from urs_inspect.discrepancy._similarity import (
+    AskedSimilarity,
+    LLMSimilarity,
     Similarity,
     VectorSimilarity,
     compare_answers,
@@ -52,7 +55,7 @@ def test_a_spec_has_a_name_and_perhaps_a_model_and_the_default_needs_none() -> N
     )
     for text, name, argument in (
         ("lexical", "lexical", ""),
-        ("model2vec/some/model", "model2vec", "some/model"),
+        ("lexical/some/model", "lexical", "some/model"),
     ):
         spec = parse_similarity(text)
         assert (spec.name, spec.argument, str(spec)) == (name, argument, text)
@@ -61,7 +64,7 @@ def test_a_spec_has_a_name_and_perhaps_a_model_and_the_default_needs_none() -> N
 @pytest.mark.parametrize(
     ("spec", "words"),
     {
-        "cosine": "unknown similarity 'cosine'; allowed: lexical, openai, ",
+        "cosine": "unknown similarity 'cosine'; allowed: lexical, llm",
         "": "unknown similarity ''",
         "lexical/wide": "similarity 'lexical/wide'; allowed: lexical, or",
         "lexical/3": "width 3; allowed: 16 or more",
@@ -233,3 +236,32 @@ def test_the_shortlist_holds_the_least_similar() -> None:
     assert shortlist(values, 2, list("edcba"), mask).tolist() == [False, False, False, True, True]
     with pytest.raises(InputError, match="shortlist of 0"):
         shortlist(values, 0, list("edcba"))
+
+
+def test_numbers_and_failures_keep_their_places_and_no_more_are_asked_at_a_time_than_allowed() -> (
+    None
+):
+    running, highest = 0, 0
+
+    async def ask(first: str, second: str) -> float:
+        nonlocal running, highest
+        running += 1
+        highest = max(highest, running)
+        await anyio.sleep(0.01 / len(first))  # the first answers last
+        running -= 1
+        return math.nan if first == second else 0.25
+
+    model = load_similarity("llm", ask=ask)
+    assert isinstance(model, AskedSimilarity) and isinstance(model, LLMSimilarity)
+    found = anyio.run(model.ask, ["a" * n for n in range(1, 41)], ["x", "aa", *["y"] * 38])
+    assert found[[0, *range(2, 40)]].tolist() == [0.25] * 39 and np.isnan(found[1])
+    assert highest == 32
+
+
+def test_an_error_of_the_caller_is_not_swallowed() -> None:
+    async def ask(first: str, second: str) -> float:
+        raise InputError("no model")
+
+    with pytest.raises(ExceptionGroup) as caught:
+        anyio.run(LLMSimilarity(ask).ask, ["a"], ["b"])
+    assert caught.group_contains(InputError, match="no model")

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy._embeddings import LexicalSimilarity
+from urs_inspect.discrepancy._lexical import LexicalSimilarity
 from urs_inspect.discrepancy._vector_cache import VectorCache, cached_vectors
 from urs_inspect.discrepancy._vectors import Vectors
 

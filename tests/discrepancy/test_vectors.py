@@ -19,7 +19,6 @@ from urs_inspect.discrepancy._vectors import (
     give_back,
     in_blocks,
     products,
-    unit,
 )
 
 
@@ -58,10 +57,6 @@ def test_the_rounding_of_cosines_stays_below_its_bound(width: int) -> None:
     scales = 1 / np.sqrt(np.einsum("nd,nd->n", rows, rows))
     found = products(rows, rows) * scales * scales[:, None]
     assert np.abs(found - exact).max() < cosine_error(width)
-
-
-def test_unit_vectors_have_length_one_and_zero_stays_zero() -> None:
-    assert np.allclose(unit(np.array([[3, 4], [0, 0]], np.float32)), np.array([[0.6, 0.8], [0, 0]]))
 
 
 @pytest.mark.parametrize(

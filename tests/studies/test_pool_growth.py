@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.discrepancy.test_pools import lines
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy._embeddings import LexicalSimilarity, normalised
+from urs_inspect.discrepancy._lexical import LexicalSimilarity, normalised
 from urs_inspect.discrepancy._pools import (
     Instruction,
     load_pool_file,

@@ -490,7 +490,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
         {"judge": "human", "allocation": {"prior": "log.eval"}},
         "prior: allocation=uniform does not look at ratings",
     ),
-    ("mad", {"similarity": "magic"}, "unknown similarity 'magic'; allowed: lexical, openai"),
+    ("mad", {"similarity": "magic"}, "unknown similarity 'magic'; allowed: lexical, llm"),
     (
         "mad",
         {"similarity": {"name": "lexical", "url": "u"}},
@@ -742,6 +742,7 @@ def defaults(task: Callable[..., Task]) -> dict[str, object]:
     return {name: one.default for name, one in signature(task).parameters.items()}
 
 
+@pytest.mark.satellites
 def test_mad_records_a_similarity_with_its_address(tmp_path: Path) -> None:
     task = tasks.mad(
         str(pool_file(tmp_path)),

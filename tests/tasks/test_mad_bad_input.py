@@ -15,7 +15,7 @@ from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import Field, compete, pool_file
 from tests.telling import tells
 from urs_inspect.discrepancy._ballots import Ballot
-from urs_inspect.discrepancy._embeddings import LexicalSimilarity
+from urs_inspect.discrepancy._lexical import LexicalSimilarity
 from urs_inspect.tasks import mad
 
 _CONTESTANTS = "contestant=[openai-api/local/one, openai-api/local/two]"
@@ -103,6 +103,7 @@ def test_roles_are_refused_before_anything_is_spent(
     assert said in refuse(tmp_path, server, monkeypatch, capsys, "pool=sample", "k=2", roles=roles)
 
 
+@pytest.mark.satellites
 def test_a_similarity_that_is_not_installed(server, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setitem(sys.modules, "model2vec", None)
     said = refuse(tmp_path, server, monkeypatch, capsys, "pool=sample", "similarity=model2vec/some")

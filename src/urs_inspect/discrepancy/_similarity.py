@@ -1,16 +1,17 @@
 """Similarities of texts: what they must offer, which there are by name, how users add one."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
+import anyio
 import numpy as np
 import numpy.typing as npt
 from anyio import to_thread
 
 from urs_inspect._satellites import at, offered
 from urs_inspect._util import InputError, choices
+from urs_inspect.discrepancy._lexical import make_lexical
 from urs_inspect.discrepancy._vectors import Floats, Mask, Pair, Vectors
 
 DEFAULT_SIMILARITY = "lexical"
@@ -78,19 +79,55 @@ class SimilaritySpec:
         return self.name
 
 
-_MAKERS: dict[str, str | Maker] = {
-    "lexical": "discrepancy._embeddings:make_lexical",
-    "openai": "discrepancy._embeddings:make_openai",
-    "model2vec": "discrepancy._embeddings:make_model2vec",
-    "sentence_transformers": "discrepancy._embeddings:make_sentence_transformers",
-    "llm": "discrepancy._embeddings:make_llm",
-}
-"""Name -> address (`_satellites.at`), so that nothing is imported before it is asked for; or a
-function. Satellites offer others.
+Ask = Callable[[str, str], Awaitable[float]]
+"""Asks about two texts: the similarity between 0 and 1, NaN where there is none.
+
+The task `mad` makes one.
 """
+
+_AT_ONCE = 32
+"""Pairs that are asked about at a time, within the limits of the model's own client."""
+
+
+class LLMSimilarity:
+    """Similarities that a model gives."""
+
+    name = "llm"
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    async def ask(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+        """Similarity of each pair of texts, shape (n,), from 0 to 1; NaN where there is none."""
+        similarities = np.full(len(first), np.nan)
+        gate = anyio.Semaphore(_AT_ONCE)
+
+        async def ask_one(item: int) -> None:
+            async with gate:
+                similarities[item] = await self._ask(first[item], second[item])
+
+        async with anyio.create_task_group() as group:
+            for item in range(len(first)):
+                group.start_soon(ask_one, item)
+        return similarities
+
+
+def _make_llm(argument: str, *, ask: Ask | None = None) -> LLMSimilarity:
+    """`llm`, with the option `ask`."""
+    if argument or ask is None:
+        given = "llm"
+        if argument:
+            given = f"llm/{argument}"
+        raise InputError(f"similarity '{given}' needs a model role to ask; allowed: llm")
+    return LLMSimilarity(ask)
+
+
+_MAKERS: dict[str, Maker] = {"lexical": make_lexical, "llm": _make_llm}
+"""Those of core and those that users register; satellites offer others."""
 
 
 def _makers() -> dict[str, str | Maker]:
+    """Name -> function, or the address of one (`_satellites.at`), imported when it is asked for."""
     return {**_MAKERS, **offered("similarities")}
 
 
@@ -146,9 +183,9 @@ def parse_similarity(spec: str) -> SimilaritySpec:
 
     Examples:
         >>> from urs_inspect.discrepancy import parse_similarity
-        >>> spec = parse_similarity("openai/text-embedding-3-small")
+        >>> spec = parse_similarity("lexical/4096")
         >>> spec.name, spec.argument
-        ('openai', 'text-embedding-3-small')
+        ('lexical', '4096')
     """
     name, _, argument = spec.partition("/")
     makers = _makers()
@@ -213,19 +250,6 @@ def checked_vectors(vectors: Vectors, count: int, name: str) -> Vectors:
             f" for text {bad[0]}"
         )
     return vectors
-
-
-def needed(name: str, package: str, line: str, *modules: str) -> list[Any]:
-    """The modules that a similarity needs.
-
-    If they cannot be imported, an error with the line that installs them.
-    """
-    try:
-        return [import_module(module) for module in modules]
-    except ImportError as error:
-        raise InputError(
-            f"similarity '{name}' needs {package}, which cannot be imported ({error}): {line}"
-        ) from error
 
 
 async def compare_answers(

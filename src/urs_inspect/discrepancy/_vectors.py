@@ -44,14 +44,6 @@ def cosine_error(dimensions: int) -> float:
     return (min(worst_case, likely) + 16.0) * _UNIT_ROUNDOFF
 
 
-def unit(vectors: Singles) -> Singles:
-    """Vectors of length 1, shape (n, d); zero ones stay zero."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    zeros = np.zeros_like(vectors)
-    divided = np.divide(vectors, lengths, out=zeros, where=lengths > 0)
-    return np.asarray(divided, np.float32)
-
-
 def products(rows: Singles, targets: Singles) -> Singles:
     """Scalar products of many contiguous rows with a few targets.
 

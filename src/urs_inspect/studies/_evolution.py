@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import yaml
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.discrepancy._embeddings import normalised
+from urs_inspect.discrepancy._lexical import normalised
 from urs_inspect.judging._frames import Frame, JudgePrompt, template_frame
 from urs_inspect.judging._objects import Pairs, json_objects
 

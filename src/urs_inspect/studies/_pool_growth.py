@@ -14,7 +14,7 @@ import numpy as np
 
 from urs_inspect._util import InputError
 from urs_inspect.datasets._rows import Fields, read_own
-from urs_inspect.discrepancy._embeddings import LexicalSimilarity, normalised
+from urs_inspect.discrepancy._lexical import LexicalSimilarity, normalised
 from urs_inspect.discrepancy._pools import (
     HINT,
     INTENT_COLUMNS,

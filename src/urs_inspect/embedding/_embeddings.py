@@ -1,113 +1,47 @@
-"""Similarities of this room: hashed n-grams, embeddings, a model that is asked."""
+"""Embeddings of texts: by libraries on this machine, or by an embeddings API."""
 
 import os
-import unicodedata
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from logging import getLogger
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import numpy as np
-import numpy.typing as npt
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy._similarity import (
-    AskedSimilarity,
-    VectorSimilarity,
-    checked_vectors,
-    needed,
-)
-from urs_inspect.discrepancy._vectors import Floats, Singles, unit
+from urs_inspect.discrepancy._similarity import VectorSimilarity, checked_vectors
+from urs_inspect.discrepancy._vectors import Singles
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
 logger = getLogger(__name__)
 
-_SIZES = (2, 3, 4)
-"""Two characters are a word in Chinese and Japanese; three and four are stems elsewhere."""
-_WIDTH = 2048
-_BASE = np.uint64(0x9E3779B97F4A7C15)
-_MIX = np.uint64(0xD6E8FEB86659FD93)
-
-
-class LexicalSimilarity:
-    """Cosine of hashed character n-grams.
-
-    A text is normalised (NFKC, case, blanks); its n-grams of 2, 3 and 4 characters are counted in
-    `width` buckets (16 or more), each with a sign of its own, so that collisions cancel on average;
-    the root of the counts makes frequent n-grams weigh less. The hash is arithmetic on code points,
-    hence the same in every process and on every machine.
-    """
-
-    costly = False
-
-    def __init__(self, width: int = _WIDTH) -> None:
-        if width < 16:
-            raise InputError(f"similarity 'lexical': width {width}; allowed: 16 or more")
-        self.width = width
-        self.name = f"lexical/{width}"
-
-    def encode(self, texts: Sequence[str]) -> Singles:
-        """Vectors of length 1, shape (n, width), float32."""
-        out = np.zeros((len(texts), self.width), np.float32)
-        for row, text in zip(out, texts, strict=True):
-            self._count(text, row)
-        return out
-
-    def _count(self, text: str, row: Singles) -> None:
-        encoded = f" {normalised(text)} ".encode("utf-32-le", "surrogatepass")
-        codes = np.frombuffer(encoded, np.uint32).astype(np.uint64)
-        hashes = np.concatenate([_hashes(codes, size) for size in _SIZES])
-        upper_bits = hashes >> np.uint64(33)
-        buckets = (upper_bits % np.uint64(self.width)).astype(np.intp)
-        signs = np.where(hashes & np.uint64(1 << 20), 1.0, -1.0)
-        counts = np.bincount(buckets, weights=signs, minlength=self.width)
-        values = np.sign(counts) * np.sqrt(np.abs(counts))
-        length = float(np.linalg.norm(values))
-        # Only in a text of a few characters can every n-gram cancel another.
-        if length == 0:
-            values[buckets[0]] = 1.0
-            length = 1.0
-        row[:] = values / length
-
-
-def normalised(text: str) -> str:
-    """A text without what makes no difference.
-
-    Compatibility forms, case, and how much white space there is.
-    """
-    compatible = unicodedata.normalize("NFKC", text)
-    return " ".join(compatible.casefold().split())
-
-
-def _hashes(codes: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.uint64]:
-    """A hash of every n-gram, modulo 2^64."""
-    count = max(0, len(codes) - size + 1)
-    value = np.full(count, size, np.uint64)
-    for place in range(size):
-        value = (value ^ codes[place : place + count]) * _BASE
-        value ^= value >> np.uint64(29)
-    value *= _MIX
-    return np.asarray(value ^ (value >> np.uint64(32)))
-
-
-def make_lexical(argument: str) -> VectorSimilarity:
-    """`lexical`, or `lexical/<width>`."""
-    if argument and not argument.isdecimal():
-        raise InputError(
-            f"similarity 'lexical/{argument}'; allowed: lexical, or lexical/<width of the vectors>"
-        )
-    width = _WIDTH
-    if argument:
-        width = int(argument)
-    return LexicalSimilarity(width)
-
-
 _INSTALL = "pip install 'urs-inspect[embed]'"
 _MODEL2VEC = "minishlab/potion-multilingual-128M"
 _SENTENCE_TRANSFORMERS = "sentence-transformers/all-MiniLM-L6-v2"
+
+
+def unit(vectors: Singles) -> Singles:
+    """Vectors of length 1, shape (n, d); zero ones stay zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    zeros = np.zeros_like(vectors)
+    divided = np.divide(vectors, lengths, out=zeros, where=lengths > 0)
+    return np.asarray(divided, np.float32)
+
+
+def needed(name: str, package: str, line: str, *modules: str) -> list[Any]:
+    """The modules that a similarity needs.
+
+    If they cannot be imported, an error with the line that installs them.
+    """
+    try:
+        return [import_module(module) for module in modules]
+    except ImportError as error:
+        raise InputError(
+            f"similarity '{name}' needs {package}, which cannot be imported ({error}): {line}"
+        ) from error
 
 
 class LocalEmbeddings:
@@ -320,46 +254,3 @@ _TOO_LONG = ("context length", "context_length", "too many tokens", "max_model_l
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
-
-
-Ask = Callable[[str, str], Awaitable[float]]
-"""Asks about two texts: the similarity between 0 and 1, NaN where there is none.
-
-The task `mad` makes one.
-"""
-
-_AT_ONCE = 32
-"""Pairs that are asked about at a time, within the limits of the model's own client."""
-
-
-class LLMSimilarity:
-    """Similarities that a model gives."""
-
-    name = "llm"
-
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
-
-    async def ask(self, first: Sequence[str], second: Sequence[str]) -> Floats:
-        """Similarity of each pair of texts, shape (n,), from 0 to 1; NaN where there is none."""
-        similarities = np.full(len(first), np.nan)
-        gate = anyio.Semaphore(_AT_ONCE)
-
-        async def ask_one(item: int) -> None:
-            async with gate:
-                similarities[item] = await self._ask(first[item], second[item])
-
-        async with anyio.create_task_group() as group:
-            for item in range(len(first)):
-                group.start_soon(ask_one, item)
-        return similarities
-
-
-def make_llm(argument: str, *, ask: Ask | None = None) -> AskedSimilarity:
-    """`llm`, with the option `ask`."""
-    if argument or ask is None:
-        given = "llm"
-        if argument:
-            given = f"llm/{argument}"
-        raise InputError(f"similarity '{given}' needs a model role to ask; allowed: llm")
-    return LLMSimilarity(ask)

@@ -1,1 +1,0 @@
-"""BERT and BERTScore as similarities of `mad`: `minilm`, `bert/<folder>`, `bert_score/<name>`."""

@@ -1,0 +1,1 @@
+"""Similarities of `mad` by models of embeddings: an API, static ones, transformers, BERTScore."""
