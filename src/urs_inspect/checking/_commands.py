@@ -13,7 +13,7 @@ from typing import Any
 import click
 import yaml
 
-from urs_inspect._satellites import at, offered
+from urs_inspect._satellites import Importable, at, offered
 from urs_inspect._util import InputError, choices, read_yaml
 from urs_inspect.cli._reports import parse_scale
 from urs_inspect.datasets import UrsData, Vocabulary, load_urs
@@ -135,16 +135,6 @@ def check(named: tuple[str, ...], kind: str | None, scale: str | None, as_json: 
         for one in checked:
             _print_checked(one)
     click.get_current_context().exit(int(any(one.errors for one in checked)))
-
-
-@dataclass(frozen=True)
-class Importable:
-    """What a satellite recognises in a table, and makes logs of."""
-
-    kind: str
-    judged: bool  # whether a column names a judge
-    contents: Mapping[str, Any]  # what was counted
-    advice: str  # the command that makes them
 
 
 @dataclass(frozen=True)
