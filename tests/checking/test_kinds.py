@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.telling import tells
-from urs_inspect.checking._commands import kinds
+from urs_inspect.checking._recognition import kinds
 
 TABLES = {
     "prices.yaml": (
