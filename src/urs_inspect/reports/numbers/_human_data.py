@@ -61,7 +61,6 @@ _ENOUGH = 10
 _USUAL = ((0.0, 1.0), (1.0, 3.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0))
 """Usual scales, the narrowest first."""
 _COUNT = re.compile(r"[1-9][0-9]{0,17}")
-_INTENT = ("intent", "user_intent")
 _UNUSED = {"events", "messages", "store", "error_retries", "scores"}
 
 
