@@ -13,6 +13,8 @@ from typing import Any
 SATELLITES = (
     "adjusting",
     "agreement",
+    "bert",
+    "checking",
     "comparison",
     "embedding",
     "estimating",
@@ -42,7 +44,17 @@ class Satellite:
     commands: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     """Group of the help -> command -> its address and its line in the help."""
     offers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """What is offered to an extension point of core -> name -> address."""
+    """What is offered to an extension point, of core or a satellite -> name -> address."""
+
+
+@dataclass(frozen=True)
+class Importable:
+    """What a satellite recognises in a table and makes logs of, for one that checks files."""
+
+    kind: str
+    judged: bool  # whether a column names a judge
+    contents: Mapping[str, Any]  # what was counted
+    advice: str  # the command that makes them
 
 
 @cache
@@ -53,7 +65,7 @@ def satellites() -> tuple[Satellite, ...]:
 
 
 def offered(point: str) -> dict[str, str]:
-    """Name -> address of what all satellites offer to an extension point of core."""
+    """Name -> address of what all satellites offer to an extension point."""
     found: dict[str, str] = {}
     for satellite in satellites():
         found.update(satellite.offers.get(point, {}))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +62,15 @@ def refused(run: Run) -> Said:
         return result.output
 
     return error
+
+
+@pytest.fixture
+def start(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory in which every kind of start was written."""
+    monkeypatch.chdir(tmp_path)
+    for kind in ("rubric", "cases", "pairs"):
+        assert run("new", kind, kind).exit_code == 0
+    return tmp_path
 
 
 def cells_of(output: str) -> list[list[str]]:

@@ -11,6 +11,8 @@ from tests.cli.conftest import Run, Said
 from tests.reports.json_files import write_rows
 from tests.telling import tells
 
+pytestmark = pytest.mark.satellites  # `check` is of another one
+
 ALPACA = {"instruction": "Ask", "output": "So.", "generator": "m", "dataset": "d"}
 PAIR = {
     "question_id": 1,

@@ -13,10 +13,10 @@ import pytest
 from tests.servers import LoopbackServer, Response
 from urs_inspect._util import InputError
 from urs_inspect.judging import Message, Reply
-from urs_inspect.judging._ask import CircuitBreaker
 from urs_inspect.lmeval_tasks._clients import (
     Conversation,
     Endpoint,
+    InterruptibleBreaker,
     ReplyCache,
     call_parameters,
     key_of,
@@ -203,10 +203,10 @@ class Script:
 
 
 def talk(
-    script: Script, cache: ReplyCache, scored: bool, breaker: CircuitBreaker | None = None
+    script: Script, cache: ReplyCache, scored: bool, breaker: InterruptibleBreaker | None = None
 ) -> tuple[Reply, Conversation]:
     conversation = Conversation(
-        Endpoint(script.send, {"model": "m"}), cache, breaker or CircuitBreaker(0)
+        Endpoint(script.send, {"model": "m"}), cache, breaker or InterruptibleBreaker(0)
     )
     reply = asyncio.run(conversation.call(CASE))
     conversation.end(scored)
@@ -224,7 +224,7 @@ def test_what_led_to_a_score_is_kept_and_what_did_not_is_forgotten(tmp_path: Pat
 
 
 def test_after_failures_in_a_row_only_the_cache_is_asked(tmp_path: Path) -> None:
-    cache, breaker = ReplyCache(tmp_path / "replies.sqlite3"), CircuitBreaker(2)
+    cache, breaker = ReplyCache(tmp_path / "replies.sqlite3"), InterruptibleBreaker(2)
     for place in range(2):
         assert breaker.stopped == ""
         breaker.note(True, f"fault {place}")
@@ -238,11 +238,11 @@ def test_after_failures_in_a_row_only_the_cache_is_asked(tmp_path: Path) -> None
 
 
 def test_only_failures_in_a_row_count() -> None:
-    breaker = CircuitBreaker(2)
+    breaker = InterruptibleBreaker(2)
     for failed in (True, False, True, False):
         breaker.note(failed, "fault")
     assert breaker.stopped == ""
-    never = CircuitBreaker(0)
+    never = InterruptibleBreaker(0)
     for _ in range(99):
         never.note(True, "fault")
     assert never.stopped == ""

@@ -21,7 +21,6 @@ from urs_inspect.scorers._metrics import (
     cluster_of,
     count_rows,
     defined,
-    epoch_deviation,
     group_finals,
     groups_of,
     intent_report,
@@ -238,21 +237,6 @@ def test_more_than_three_outcomes_count_together_and_none_is_lost() -> None:
         unscored_truncated=1,
     )
     assert found == {"judged": 9, "other": 9, "unscored": 3}
-
-
-# --- epoch_deviation ---
-
-
-def test_the_deviation_over_epochs_worked_out_by_hand() -> None:
-    # a: 4, 8 -> squares 4 + 4, 1 degree; b: 6, 6, 6 -> 0, 2 degrees; c has one score. sqrt(8 / 3)
-    finals = [("a", 4.0), ("b", 6.0), ("c", 1.0), ("b", 6.0), ("a", 8.0), ("b", 6.0)]
-    assert epoch_deviation(finals) == pytest.approx(math.sqrt(8 / 3))
-    assert epoch_deviation([("a", 4), ("a", NONE), ("a", 8)]) == pytest.approx(math.sqrt(8))
-
-
-@pytest.mark.parametrize("finals", [[], [("a", 4), ("b", 9)], [("a", 4), ("a", NONE)]])
-def test_with_one_epoch_there_is_no_deviation(finals: list[tuple[str, float]]) -> None:
-    assert math.isnan(epoch_deviation(finals))
 
 
 # --- through the harness: reducer, registry and sample metadata are its own ---

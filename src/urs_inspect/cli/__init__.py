@@ -20,7 +20,7 @@ _GROUPS = {
     "Before a run": {
         "demo": ("cli._start", "Run URS with simulated models: no key, network or cost."),
         "new": ("cli._start", "Write a rubric, cases or pairs of your own to start from."),
-        "check": ("cli._check", "Say what is wrong with your files, without a model."),
+        "check": _OF_SATELLITE,
         "estimate": _OF_SATELLITE,
     },
     "Judges": {

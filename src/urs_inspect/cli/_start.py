@@ -1,5 +1,6 @@
 """`urs-inspect demo` and `new`: a run with simulated models, and files to start from."""
 
+import re
 import shlex
 import shutil
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import click
 
 from urs_inspect._util import InputError, choices
+from urs_inspect.cli import main
 from urs_inspect.cli._first_screen import Shown, shown_options
 from urs_inspect.cli._reports import print_tables
 
@@ -74,7 +76,7 @@ def new(kind: str, folder: Path) -> None:
     sources = sorted((package / "cli" / "templates" / kind).iterdir())
     if kind == "rubric":  # a prompt to start from
         sources.append(package / "rubrics" / "urs" / "frame.en.jinja")
-    contents = {folder / source.name: source.read_bytes() for source in sources}
+    contents = {folder / source.name: _without_missing_commands(source) for source in sources}
     if taken := [path for path in contents if path.exists() or path.is_symlink()]:
         raise InputError(
             f"nothing was written, because there is already {choices(taken)}; name another folder"
@@ -82,11 +84,20 @@ def new(kind: str, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, content in contents.items():
-            path.write_bytes(content)
+            path.write_bytes(content.encode())
     except OSError as error:
         raise InputError(f"cannot write to '{folder}': {error.strerror or error}") from error
-    commands = (package / "cli" / "templates" / f"{kind}.txt").read_text(encoding="utf-8")
-    click.echo(
-        f"Wrote {choices(contents)}.\n\n{commands.replace('{dir}', shlex.quote(str(folder)))}",
-        nl=False,
-    )
+    commands = _without_missing_commands(package / "cli" / "templates" / f"{kind}.txt")
+    commands = _HEADING_ALONE.sub("", commands).replace("{dir}", shlex.quote(str(folder)))
+    click.echo(f"Wrote {choices(contents)}.\n\n{commands}", nl=False)
+
+
+_COMMAND = re.compile(r"urs-inspect (\w+)")
+_HEADING_ALONE = re.compile(r"^\S.*:\n\n", re.MULTILINE)
+
+
+def _without_missing_commands(file: Path) -> str:
+    """What is in a file, without lines that name a command of a satellite that is not there."""
+    there = main.list_commands(click.get_current_context())
+    lines = file.read_bytes().decode().splitlines(keepends=True)
+    return "".join(line for line in lines if set(_COMMAND.findall(line)) <= set(there))

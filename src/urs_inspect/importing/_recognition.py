@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from urs_inspect._satellites import Importable
 from urs_inspect._util import choices
-from urs_inspect.cli._check import Importable
 from urs_inspect.datasets._columns import guess_meaning, in_one_line
 from urs_inspect.datasets._rows import Fields, Row, label_key
 from urs_inspect.importing._answers import read_answers_file

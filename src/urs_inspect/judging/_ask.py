@@ -3,11 +3,10 @@
 What cannot be read is asked for again; a circuit breaker opens after many failures.
 """
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from urs_inspect.judging._failures import (
     ASK_AGAIN,
@@ -221,7 +220,7 @@ GIVE_UP = 20
 class CircuitBreaker:
     """Lets calls of a judge through until too many of them fail in a row.
 
-    That is `give_up` of them (0 for no limit); an interrupt ends them as well.
+    That is `give_up` of them (0 for no limit).
 
     Attributes:
         stopped: Why the judge is no longer called; empty while it is.
@@ -230,28 +229,7 @@ class CircuitBreaker:
     def __init__(self, give_up: int = GIVE_UP) -> None:
         self._give_up = give_up
         self._failed = 0
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._under_way: set[asyncio.Future[Any]] = set()
         self.stopped = ""
-
-    async def wait_for(self, asking: Callable[[], Awaitable[ResultT]]) -> ResultT | None:
-        """Make a call unless calls are stopped.
-
-        None if it was not made, or was ended by an interrupt.
-        """
-        if self.stopped:
-            return None
-        self._loop = asyncio.get_running_loop()
-        task = asyncio.ensure_future(asking())
-        self._under_way.add(task)
-        try:
-            return await task
-        except asyncio.CancelledError:
-            if self._is_interrupt():
-                return None
-            raise
-        finally:
-            self._under_way.discard(task)
 
     def note(self, failed: bool, why: str) -> None:
         """Take note of a call, or of all calls about one answer.
@@ -263,18 +241,3 @@ class CircuitBreaker:
             self.stopped = (
                 f"Judging was stopped: the judge failed {self._failed} times in a row; last: {why}"
             )
-
-    def interrupt(self) -> None:
-        """Stop calling, and end the calls under way. For a handler of signals, from any thread."""
-        self.stopped = "Judging was interrupted."
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._end)
-
-    def _is_interrupt(self) -> bool:
-        """Whether only the call was ended, and not the task that waits for it."""
-        waiting = asyncio.current_task()
-        return bool(self.stopped) and waiting is not None and not waiting.cancelling()
-
-    def _end(self) -> None:
-        for task in self._under_way:
-            task.cancel()

@@ -3,10 +3,11 @@
 There are OpenAI-compatible endpoints and Anthropic.
 """
 
+import asyncio
 import hashlib
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -250,6 +251,49 @@ def key_of(parameters: Mapping[str, Any], messages: Sequence[Message]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+class InterruptibleBreaker(CircuitBreaker):
+    """A circuit breaker that an interrupt opens as well."""
+
+    def __init__(self, give_up: int) -> None:
+        super().__init__(give_up)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._under_way: set[asyncio.Future[Any]] = set()
+
+    async def wait_for(self, asking: Callable[[], Awaitable[Reply]]) -> Reply | None:
+        """Make a call unless calls are stopped.
+
+        None if it was not made, or was ended by an interrupt.
+        """
+        if self.stopped:
+            return None
+        self._loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(asking())
+        self._under_way.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._is_interrupt():
+                return None
+            raise
+        finally:
+            self._under_way.discard(task)
+
+    def interrupt(self) -> None:
+        """Stop calling, and end the calls under way. For a handler of signals, from any thread."""
+        self.stopped = "Judging was interrupted."
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._end)
+
+    def _is_interrupt(self) -> bool:
+        """Whether only the call was ended, and not the task that waits for it."""
+        waiting = asyncio.current_task()
+        return bool(self.stopped) and waiting is not None and not waiting.cancelling()
+
+    def _end(self) -> None:
+        for task in self._under_way:
+            task.cancel()
+
+
 @dataclass
 class Conversation:
     """Calls about one answer, whose replies are cached only when their outcome is known.
@@ -260,7 +304,7 @@ class Conversation:
 
     endpoint: Endpoint
     cache: ReplyCache
-    breaker: CircuitBreaker
+    breaker: InterruptibleBreaker
     asked: bool = False
     not_asked: str = ""
     new: dict[str, Reply] = field(default_factory=dict)

@@ -18,9 +18,15 @@ from urs_inspect.judging._answer_evaluators import (
     AnswerEvaluator,
     answer_evaluator,
 )
-from urs_inspect.judging._ask import TINY_REQUEST, CircuitBreaker
+from urs_inspect.judging._ask import TINY_REQUEST
 from urs_inspect.judging._failures import NO_RESPONSE, describe_error
-from urs_inspect.lmeval_tasks._clients import Conversation, Endpoint, ReplyCache, open_endpoint
+from urs_inspect.lmeval_tasks._clients import (
+    Conversation,
+    Endpoint,
+    InterruptibleBreaker,
+    ReplyCache,
+    open_endpoint,
+)
 from urs_inspect.lmeval_tasks._settings import JudgeSettings
 
 logger = getLogger(__name__)
@@ -159,7 +165,7 @@ def judge_answers(
     """
     if settings.judge == "samer":
         return _judge_with_samer(answers, settings, progress)
-    breaker = CircuitBreaker(settings.judge_give_up)
+    breaker = InterruptibleBreaker(settings.judge_give_up)
 
     async def run() -> list[Record]:
         records: dict[int, Record] = {}
@@ -244,7 +250,7 @@ def _judge_with_samer(
     answers: Sequence[Answer], settings: JudgeSettings, progress: Progress
 ) -> list[Record]:
     """Evaluate answers with SaMer (SaMer paper, section 4)."""
-    breaker = CircuitBreaker(give_up=0)
+    breaker = InterruptibleBreaker(give_up=0)
     name = settings.judge_name
 
     async def run() -> list[Record]:

@@ -15,7 +15,7 @@ from urs_inspect.judging._reply_counts import header_rows, summed
 from urs_inspect.judging._scores import as_number
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import mean_interval
-from urs_inspect.stats._bootstrap import pooled_deviation, standard_error
+from urs_inspect.stats._bootstrap import standard_error
 
 SCALE = (float(LOWEST), float(HIGHEST))
 JUDGED = "judged"
@@ -241,21 +241,6 @@ def outcome_counts() -> Metric:
         return {**rows, **header_rows(summed(facts_of(score) for score in scores))}
 
     return compute
-
-
-def epoch_deviation(finals: Iterable[tuple[str, float]]) -> float:
-    """Standard deviation of a question's final score over epochs, pooled over questions; NaN with
-    one epoch.
-
-    It holds the noise of the judge and that of the answers: each epoch answers afresh. For the
-    judge alone, run one epoch and judge its log repeatedly with `inspect score`. `finals` are
-    question and score of each answer.
-    """
-    questions: dict[str, list[float]] = defaultdict(list)
-    for question, final in finals:
-        if not math.isnan(final):
-            questions[question].append(final)
-    return pooled_deviation(list(questions.values()))
 
 
 def _add(rows: _Rows, label: str, groups: Mapping[str, Sequence[float]]) -> None:

@@ -12,7 +12,7 @@ import yaml
 from tests.cli.conftest import Run
 from tests.cli.test_told import Told
 from tests.telling import tells
-from urs_inspect.cli._check import _contents_of_rows
+from urs_inspect.checking._contents import _contents_of_rows
 from urs_inspect.datasets import load_ratings
 
 RUBRIC = """
@@ -124,7 +124,7 @@ def test_columns_of_answers_are_those_with_which_their_ratings_are_read(
     folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where nothing is installed that imports them."""
-    monkeypatch.setattr("urs_inspect.cli._check._importable", lambda path, rows: None)
+    monkeypatch.setattr("urs_inspect.checking._recognition._importable", lambda path, rows: None)
     answers = folder / "unrated.jsonl"
     answers.write_text('{"question": "Why?", "output": "So."}\n', encoding="utf-8")
     output = run("check", answers).output
