@@ -11,7 +11,7 @@ from urs_inspect._satellites import at, offered
 class OfferedOption(Protocol):
     """What a satellite offers: a class that is made of the value of its option."""
 
-    type: click.ParamType | None
+    type: "click.ParamType[Any] | None"
     """Which values there are; None for any text."""
     metavar: str | None
     """What the help calls the value, where the type does not say it."""
