@@ -44,7 +44,7 @@ _LONGEST = (
         "tasks/test_urs",
         "tasks/test_judge_pairwise",
         "estimating/test_estimate",
-        "reports/test_answer_pages",
+        "answer_pages/test_written_pages",
     ),
     *("annotation/test_voting_page", "annotation/test_rating_page", "reports/test_page"),
     *("samer/test_transformers_engine", "reports/test_crossval", "tasks/test_faults"),

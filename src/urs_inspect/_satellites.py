@@ -13,6 +13,7 @@ from typing import Any
 SATELLITES = (
     "adjusting",
     "agreement",
+    "answer_pages",
     "bert",
     "checking",
     "comparison",

@@ -166,13 +166,15 @@ def test_answers_of_cards_are_escaped_and_sections_have_pages_of_their_own() -> 
         link="a/b.html#c",
     )
     card = Card("<i>", "mean 2", {"Worst answers": [answer]}, "a/b.html")
+    unlinked = Card("b", "mean 3", {}, hint="All of them: `<x>`.")
     own = Section("On its own", ["A note."], page="own.html")
     kind = ReportKind("format", 1, "command", "stem")
-    report = Report(kind, "Title", [Section("Here", cards=[card]), own])
+    report = Report(kind, "Title", [Section("Here", cards=[card, unlinked]), own])
     text = render_page(report)
     for part in (answer.question, answer.answer, answer.criteria, answer.reason, card.title):
         assert part not in text and str(escape(part)) in text
     assert 'href="a/b.html#c"' in text and 'href="own.html"' in text and "A note." not in text
+    assert "<p>All of them: <code>&lt;x&gt;</code>.</p>" in text
     [(name, further)] = further_pages(report).items()
     assert name == "own.html" and "A note." in render_page(further)
 

@@ -53,7 +53,7 @@ from urs_inspect.reports.numbers._leaderboard import (
     flat_judges,
 )
 from urs_inspect.reports.numbers._lengths import LengthLead, LengthRegression
-from urs_inspect.reports.words._cards import _shortened, extreme_answers, model_cards, reason_of
+from urs_inspect.reports.words._cards import extreme_answers, model_cards, shortened
 from urs_inspect.reports.words._comparison import (
     ALERT,
     best_sentence,
@@ -800,12 +800,12 @@ def test_what_is_said_of_noise() -> None:
 
 @pytest.mark.parametrize(("size", "shown"), [(10, "x" * 10), (11, "x" * 10 + "…")])
 def test_a_long_text_is_cut(size: int, shown: str) -> None:
-    assert _shortened("x" * size, 10) == shown
+    assert shortened("x" * size, 10) == shown
 
 
 def test_a_cut_text_has_one_line_and_no_blank_before_its_end() -> None:
-    assert _shortened("a\n\n b\tc", 10) == "a b c"
-    assert _shortened("abcd efgh", 5) == "abcd…"
+    assert shortened("a\n\n b\tc", 10) == "a b c"
+    assert shortened("abcd efgh", 5) == "abcd…"
 
 
 @pytest.mark.parametrize("scored", [0, 5, 6, 7, 20])
@@ -820,10 +820,10 @@ def test_the_three_worst_and_best_answers_are_chosen_once(scored: int) -> None:
 
 def test_cards_show_the_worst_answers_first_and_the_best_from_the_top() -> None:
     ranking = cached("missing_scores_of_every_outcome")
-    cards = model_cards(ranking, {}, page=lambda name: f"{name}.html")
+    cards = model_cards(ranking)
     parts = []
     for card in cards:
-        lines = [f"# {card.title}: {card.line} ({card.link})"]
+        lines = [f"# {card.title}: {card.line}"]
         for heading, excerpts in card.answers.items():
             for one in excerpts:
                 lines.append(
@@ -831,44 +831,8 @@ def test_cards_show_the_worst_answers_first_and_the_best_from_the_top() -> None:
                 )
         parts.append("\n".join(lines))
     check_golden("cards_in_words", "\n\n".join(parts) + "\n")
-    [alone] = model_cards(cached("one_model_lacks_scores"), {})
-    assert "rank" not in alone.line and alone.link == ""
-
-
-def test_cards_of_texts_show_question_answer_reason_and_link() -> None:
-    ranking = cached("a_clear_best_of_two")
-    texts = pd.DataFrame(
-        {
-            "id": ["q1", "q2", "q3"],
-            "question": ["Why?", "", "Who?"],
-            "answer": ["Because " + "so " * 200, "b", "c"],
-            "explanation": ["### Clarity 5\n\nGood. Short. Third.", "", "Plain reason"],
-            "page": ["a.html#1", "a.html#2", "a.html#3"],
-            "final": [2.0, 5.0, 9.0],
-            "group": ["Leisure", "Leisure", "Factual QA"],
-            "language": ["en", "en", "en"],
-            "criterion/clarity": [1.0, NAN, 9.5],
-        }
-    )
-    good, bad = model_cards(ranking, {"p/good": texts})
-    worst, best = good.answers["Worst answers"], good.answers["Best answers"]
-    assert [(one.question, one.score, one.link) for one in (*worst, *best)] == [
-        ("Why?", "2.00", "a.html#1"),
-        ("q2", "5.00", "a.html#2"),
-        ("Who?", "9.00", "a.html#3"),
-    ]
-    assert [one.criteria for one in (*worst, *best)] == ["Clarity 1", "", "Clarity 9.5"]
-    assert [one.reason for one in (*worst, *best)] == ["Good. Short.", "", "Plain reason"]
-    assert worst[0].answer.endswith("…") and len(worst[0].answer) <= 401
-    assert best[0].about == "Factual QA, English"
-    assert all(one.answer == "" for part in bad.answers.values() for one in part)
-
-
-@pytest.mark.parametrize("size", [199, 200, 201])
-def test_a_reason_is_cut_after_two_hundred_characters(size: int) -> None:
-    reason = reason_of("x" * size)
-    assert (reason == "x" * size) is (size <= 200)
-    assert reason.endswith("…") is (size > 200)
+    [alone] = model_cards(cached("one_model_lacks_scores"))
+    assert "rank" not in alone.line
 
 
 # --- why models are apart ---

@@ -24,6 +24,7 @@ _ROUNDS = 1000
 class ByJudge:
     """People's votes corrected by a judge's verdicts on the same comparisons."""
 
+    type = None
     metavar = "LOG"
     help = (
         "A log of mad, or a directory of them, with a judge's verdicts on the same comparisons:"
@@ -70,6 +71,7 @@ class ByJudge:
 class AtEqualStyle:
     """Ratings as they would be if both answers of each comparison had the same style."""
 
+    type = None
     metavar = "FEATURES|FILE"
     help = (
         "Ratings at equal style: length, lists, headings, bold, code, joined by commas. Or the JSON"
@@ -100,6 +102,7 @@ class AtEqualStyle:
 class WithPrior:
     """A judge's ratings as a prior for people's votes."""
 
+    type = None
     metavar = None
     help = (
         "A log of mad with a judge's verdicts about the same models: as a prior for people's votes,"

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import click
 from rich.console import Console
@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from urs_inspect._satellites import at, offered
 from urs_inspect._util import InputError, check_new_file, visible
 from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
+from urs_inspect.cli._offered_options import OfferedOption, offered_options
 
 if TYPE_CHECKING:
     from urs_inspect.logs._battles import Compared
@@ -27,15 +28,11 @@ ADJUSTMENTS = "adjustments of rankings"
 """
 
 
-class Adjustment(Protocol):
+class Adjustment(OfferedOption, Protocol):
     """Adjusts the ranking; made of the value of its option, and whether people's votes are named.
 
     It refuses a value that cannot be used before anything is read.
     """
-
-    metavar: str | None
-    """What the help calls the value."""
-    help: str
 
     def adjust(
         self, compared: "Compared", say: Callable[[str], None]
@@ -52,15 +49,6 @@ class Adjustment(Protocol):
         """
 
 
-def _options_of_adjustments(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of all adjustments that satellites offer."""
-    for name, address in reversed(offered(ADJUSTMENTS).items()):
-        adjustment: type[Adjustment] = at(address)
-        option = click.option(f"--{name}", metavar=adjustment.metavar, help=adjustment.help)
-        command = option(command)
-    return command
-
-
 @click.command()
 @click.argument("logs_or_votes", nargs=-1, required=True)
 @click.option(
@@ -75,7 +63,7 @@ def _options_of_adjustments(command: Callable[..., Any]) -> Callable[..., Any]:
     "--leaderboard",
     help="A leaderboard to compare with: CSV or JSON with model and rating (or rank).",
 )
-@_options_of_adjustments
+@offered_options(ADJUSTMENTS)
 @click.option(
     "--columns",
     type=click.Path(path_type=Path),

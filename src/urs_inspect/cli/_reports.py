@@ -6,23 +6,58 @@ import math
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import click
 from rich.console import Console
 
+from urs_inspect._satellites import at, offered
 from urs_inspect._util import InputError
 from urs_inspect.cli._emit import check_output, command_line, emit, on_logs, reading
 from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
+from urs_inspect.cli._offered_options import OfferedOption, offered_options
 from urs_inspect.cli._output import PRICES_HELP
 
 if TYPE_CHECKING:
+    from urs_inspect.reports.layout._tables import Report
     from urs_inspect.reports.numbers._human_data import HumanRatings
+    from urs_inspect.reports.numbers._leaderboard import Leaderboard
 
 _FILE = click.Path(path_type=Path)
 _LOGS = "LOGS"
 """Stands for the folder of the logs where its name is too long, or there are several."""
 _COLUMNS = 80
+BESIDE = "files beside reports"
+"""What a satellite offers more files of `report` under: the name of an option -> the address of a
+class of `Beside`s.
+"""
+
+
+class Beside(OfferedOption, Protocol):
+    """Writes files beside a report; made of the value of its option, None if it is not given, and
+    of the directory of the report, if it is written.
+
+    It refuses what cannot be written before anything is read.
+    """
+
+    every_answer: str
+    """The option as it is given to have all answers, for hints."""
+
+    def write(
+        self, report: "Report", board: "Leaderboard", read: int, output: Path, said: list[str]
+    ) -> "Report":
+        """Replace the files of an earlier report, or remove them if the option is not given.
+
+        Args:
+            report: The report, which can be written to the directory.
+            board: What is reported.
+            read: How many answers were read, those that do not count among them.
+            output: The directory.
+            said: Gets sentences on what is written, removed, or could not be.
+
+        Returns:
+            The report with links to the files.
+        """
 
 
 @click.command()
@@ -61,15 +96,7 @@ _COLUMNS = 80
     "--rubric",
     help="Rubric of your own (YAML) that the runs were made with: names and order of intents.",
 )
-@click.option(
-    "--answers",
-    type=click.Choice(["pages", "viewer"]),
-    help=(
-        "Write the answers of the rankings and their judgements as well: tables, and pages to which"
-        " the report links; with `viewer` also inspect view with a copy of the logs (11 MB and the"
-        " logs), linked from each answer."
-    ),
-)
+@offered_options(BESIDE)
 @on_logs("one page, CSV, Markdown and JSON")
 def report(  # noqa: PLR0913 - one argument an option
     context: click.Context,
@@ -80,11 +107,11 @@ def report(  # noqa: PLR0913 - one argument an option
     control: str | None,
     prices: Path | None,
     rubric: str | None,
-    answers: str | None,
     output: Path | None,
     as_json: bool,
     every: bool,
     only: str | None,
+    **asked: str | None,
 ) -> None:
     """Report on LOGS of urs (files or directories): rankings, and with -o a page, tables and what
     is sure about them.
@@ -92,7 +119,6 @@ def report(  # noqa: PLR0913 - one argument an option
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
-    from urs_inspect.reports._answer_pages import ANSWERS, remove_answers, report_with_answers
     from urs_inspect.reports.numbers._answers import read_answers
     from urs_inspect.reports.numbers._costs import load_prices, with_costs
     from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
@@ -102,10 +128,8 @@ def report(  # noqa: PLR0913 - one argument an option
     from urs_inspect.rubrics import load_rubric
 
     check_output(output, LEADERBOARD)
-    if answers is not None:
-        if output is None:
-            raise InputError("--answers writes files, and needs -o DIRECTORY")
-        check_output(output, ANSWERS)
+    offers = offered(BESIDE)
+    besides: list[Beside] = [at(offers[name])(value, output) for name, value in asked.items()]
     with reading(logs):
         texts = load_rubric(rubric)
         scale = None
@@ -131,20 +155,23 @@ def report(  # noqa: PLR0913 - one argument an option
         said: list[str] = []
         if output is not None:
             made.check(output)
-            if answers is None:
-                said = remove_answers(output)
-            else:
-                viewer = answers == "viewer"
-                made = report_with_answers(board, output, said, len(read.table), viewer=viewer)
+            for beside in besides:
+                made = beside.write(made, board, len(read.table), output, said)
     for sentence in said:
         click.echo(sentence, err=True)
     shown = Shown(every, only)
     emit(made, output, shown, as_json=as_json, page=True, unwritten=_way_to_answers(logs))
 
 
+def _options_of_answers() -> list[str]:
+    """Options of a report by which all answers are written."""
+    return [at(address).every_answer for address in offered(BESIDE).values()]
+
+
 def _way_to_answers(logs: tuple[str, ...]) -> str:
     """How to see the page of the report and the answers."""
-    way = "Every answer: add -o DIRECTORY --answers pages, or inspect view --log-dir "
+    ways = [f"add -o DIRECTORY {option}" for option in _options_of_answers()]
+    way = "Every answer: " + ", or ".join([*ways, "inspect view --log-dir "])
     folder = _LOGS
     if len(logs) == 1 and Path(logs[0]).is_dir():
         folder = shlex.quote(logs[0])
@@ -218,8 +245,8 @@ def table(logs: tuple[str, ...], every: bool, only: str | None) -> None:
     These are the tables of `urs-inspect report`, with the same intervals.
     """
     report_of = shlex.join(["urs-inspect", "report", *logs])
-    page = f"Every answer: {report_of} -o report --answers pages"
-    print_tables(logs, Shown(every, only), [page])
+    pages = [f"Every answer: {report_of} -o report {option}" for option in _options_of_answers()]
+    print_tables(logs, Shown(every, only), pages or [_way_to_answers(logs)])
 
 
 def print_tables(logs: Iterable[str], shown: Shown, *more: Any) -> None:

@@ -36,9 +36,9 @@ from urs_inspect.reports.layout._tables import (
 )
 from urs_inspect.stats import Estimate
 
-TEMPLATES = Path(__file__).parent / "templates"
-_STYLE = TEMPLATES / "page.css"
-_START = (TEMPLATES / "page.js").read_text(encoding="utf-8")
+_TEMPLATES = Path(__file__).parent / "templates"
+_STYLE = _TEMPLATES / "page.css"
+_START = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
 _MOST_TICKS = 6
 _UNKNOWN = (math.nan, math.nan, math.nan)
 _RELATIVE = re.compile(r"(?!/)[^\x00-\x20\x7f:\\/?#]*([/?#][^\x00-\x20\x7f\\]*)?")
@@ -71,7 +71,7 @@ def render_page(report: Report) -> str:
     if drawn:
         parts = [scripts(), _START]
     page = (
-        environment()
+        environment("urs_inspect.reports.layout")
         .get_template("page.html.jinja")
         .render(
             report=report,
@@ -259,10 +259,10 @@ def _policy(parts: list[str]) -> str:
 
 
 @cache
-def environment() -> Environment:
-    """Templates of pages; they escape everything."""
+def environment(package: str) -> Environment:
+    """Templates of pages, in the folder `templates` of a package; they escape everything."""
     return Environment(
-        loader=PackageLoader("urs_inspect.reports.layout"),
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

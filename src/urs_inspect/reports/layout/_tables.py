@@ -171,6 +171,7 @@ class Card:
     line: str
     answers: Mapping[str, Sequence[Excerpt]]  # heading -> answers
     link: str = ""  # to all answers, relative to the page
+    hint: str = ""  # how to have them, where there is no link
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ _MEAN = number(2)
 _SIGNED = number(2, sign=True)
 _COUNT = number(0)
 Linking = Callable[[Sequence[Section], Ranking, int], list[Section]]
-"""Sections of a ranking, the ranking and its number -> the sections with links."""
+"""Sections of a ranking, the ranking and its number -> the sections with links, and more."""
 _INTENTS = "Intents"
 _OPEN = (_INTENTS, JUDGE)
 """Sections of the first ranking that a page shows without being opened."""
@@ -111,7 +111,7 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
 
     Args:
         board: The leaderboard, as `make_leaderboard` gives it.
-        linked: Links the sections of a ranking to its answers; None for no links.
+        linked: Links the sections of a ranking to other files; None for no links.
 
     Returns:
         The report.
@@ -145,7 +145,7 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
         sections,
         facts,
         first=leaderboard_screen(board),
-        cards=lambda: model_cards(board.rankings[0], {}),
+        cards=lambda: model_cards(board.rankings[0]),
         appendix=lambda: [
             _runs(board),
             _method(board),

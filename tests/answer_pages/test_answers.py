@@ -13,11 +13,12 @@ import pytest
 from tests.reports.golden_files import check_golden
 from tests.reports.scenarios import SCENARIOS, board, model
 from tests.telling import tells
-from urs_inspect.reports import _answer_pages as pages
-from urs_inspect.reports._answer_pages import ANSWERS, page_of, report_with_answers
+from urs_inspect.answer_pages import _answers as pages
+from urs_inspect.answer_pages._answers import ANSWERS, page_of, report_with_answers
 from urs_inspect.reports.layout._tables import Table
 from urs_inspect.reports.numbers._answers import Run
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
+from urs_inspect.reports.words._cards import model_cards
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 
 READ_TEXTS = pages._texts_of
@@ -278,3 +279,32 @@ def test_names_that_are_no_models_have_no_link() -> None:
     assert {row for row, _ in linked.links} == {0, 2}
     assert linked.links[0, "Model"] == page_of(ranking, 1, "p/good")
     assert linked.links[2, "Model"] == page_of(ranking, 1, "p/bad")
+
+
+def test_cards_of_texts_show_question_answer_reason_and_link() -> None:
+    [ranking] = SCENARIOS["a_clear_best_of_two"]().rankings
+    table = pd.DataFrame(
+        {
+            "id": ["q1", "q2", "q3"],
+            "question": ["Why?", "", "Who?"],
+            "answer": ["Because " + "so " * 200, "b", "c"],
+            "explanation": ["### Clarity 5\n\nGood. Short. Third.", "", "Plain reason"],
+            "page": ["a.html#1", "a.html#2", "a.html#3"],
+            "final": [2.0, 5.0, 9.0],
+            "group": ["Leisure", "Leisure", "Factual QA"],
+            "language": ["en", "en", "en"],
+            "criterion/clarity": [1.0, float("nan"), 9.5],
+        }
+    )
+    good, bad = model_cards(ranking, {"p/good": pages._excerpts(ranking, table), "p/bad": []})
+    worst, best = good.answers["Worst answers"], good.answers["Best answers"]
+    assert [(one.question, one.score, one.link) for one in (*worst, *best)] == [
+        ("Why?", "2.00", "a.html#1"),
+        ("q2", "5.00", "a.html#2"),
+        ("Who?", "9.00", "a.html#3"),
+    ]
+    assert [one.criteria for one in (*worst, *best)] == ["Clarity 1", "", "Clarity 9.5"]
+    assert [one.reason for one in (*worst, *best)] == ["Good. Short.", "", "Plain reason"]
+    assert worst[0].answer.endswith("…") and len(worst[0].answer) <= 401
+    assert best[0].about == "Factual QA, English"
+    assert not any(bad.answers.values())

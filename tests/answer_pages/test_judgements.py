@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.telling import tells
-from urs_inspect.reports.words._cards import judgement_markup, reason_of
+from urs_inspect.answer_pages._judgements import judgement_markup, reason_of
 
 _JUDGED = """Criteria without a score: answers to Leisure are not judged by them.
 
@@ -100,3 +100,10 @@ def test_a_long_reason_is_shortened() -> None:
 def test_earlier_logs_say_in_plain_words_which_criteria_have_no_score() -> None:
     shown = judgement_markup("NaN: criteria by which answers to Ask for Advice are not judged.")
     assert "NaN" not in shown and tells(shown, "without a score ... answers to Ask for Advice")
+
+
+@pytest.mark.parametrize("size", [199, 200, 201])
+def test_a_reason_is_cut_after_two_hundred_characters(size: int) -> None:
+    reason = reason_of("x" * size)
+    assert (reason == "x" * size) is (size <= 200)
+    assert reason.endswith("…") is (size > 200)

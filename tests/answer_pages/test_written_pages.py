@@ -189,7 +189,7 @@ def test_a_run_that_is_cut_off_leaves_nothing_and_linked_folders_stay(
     logs: Path, tmp_path: Path
 ) -> None:
     output = tmp_path / "out"
-    with patch("urs_inspect.reports._answer_pages._files", side_effect=KeyboardInterrupt):
+    with patch("urs_inspect.answer_pages._answers._files", side_effect=KeyboardInterrupt):
         assert _report(logs / "1", "-o", output, "--answers", "pages").exit_code == 1
     assert not list(output.iterdir())
     assert _report(logs / "1", "-o", output, "--answers", "viewer").exit_code == 0

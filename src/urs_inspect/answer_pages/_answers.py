@@ -21,14 +21,17 @@ from inspect_ai.log import bundle_log_dir
 from markupsafe import Markup
 
 from urs_inspect._util import InputError, choices, counted, visible
+from urs_inspect.answer_pages._judgements import judgement_markup, reason_of
 from urs_inspect.logs._files import about_damaged, local_path, read_log, short_name
 from urs_inspect.logs._naming import whole_characters
 from urs_inspect.logs._responses import text_of
 from urs_inspect.logs._scores import last_judgement
 from urs_inspect.reports._texts import Format, number
-from urs_inspect.reports.layout._page import TEMPLATES, environment
+from urs_inspect.reports.layout._page import environment
 from urs_inspect.reports.layout._tables import (
     SIMULATION,
+    Card,
+    Excerpt,
     Report,
     ReportKind,
     Section,
@@ -39,7 +42,7 @@ from urs_inspect.reports.layout._tables import (
 from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL, column_key
-from urs_inspect.reports.words._cards import extreme_answers, judgement_markup, model_cards
+from urs_inspect.reports.words._cards import excerpt, extreme_answers, model_cards, shortened
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.rubrics import FINAL
 
@@ -58,7 +61,7 @@ _PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n
     0x7F: 0x2421
 }
 """Control characters, of which a page would show nothing -> their pictures."""
-_STYLE = (TEMPLATES / "answers.css").read_text(encoding="utf-8")
+_STYLE = (Path(__file__).parent / "templates" / "answers.css").read_text(encoding="utf-8")
 _POLICY = (
     "default-src 'none'; style-src"
     f" 'sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}'; img-src"
@@ -67,6 +70,8 @@ _POLICY = (
 _SERVE = "python -m http.server --bind 127.0.0.1"
 _VIEW = "../view/index.html#/tasks/{}/samples/sample/{}/{}/scoring"
 _APP = '<div id="app"></div>'
+_SHOWN = 400
+"""Characters of an answer that a card shows."""
 
 
 def report_with_answers(
@@ -85,8 +90,8 @@ def report_with_answers(
         raise InputError(
             f"output: pages are written to '{pages}', which is a link or a file; move it"
         )
-    texts: dict[str, pd.DataFrame] = {}
-    names, logs = _write(board, output, said, texts, viewer=viewer)
+    excerpts: dict[str, list[Excerpt]] = {}
+    names, logs = _write(board, output, said, excerpts, viewer=viewer)
     rows = sum(len(ranking.answers) for ranking in board.rankings)
     tables = [name for name in names if "/" not in name]
     notes = [f"{counted(rows, 'answer')}: {', '.join(tables)}; open report.html to read them."]
@@ -110,24 +115,27 @@ def report_with_answers(
             made.append(replace(section, tables=linked_tables))
         return made
 
-    first = board.rankings[0]
-    return replace(
-        report_leaderboard(board, linked),
-        cards=lambda: model_cards(first, texts, lambda model: page_of(first, 1, model)),
-    )
+    def cards() -> list[Card]:
+        first = board.rankings[0]
+        made = []
+        for card, model in zip(model_cards(first, excerpts), first.compared.names, strict=True):
+            made.append(replace(card, link=page_of(first, 1, model)))
+        return made
+
+    return replace(report_leaderboard(board, linked), cards=cards)
 
 
 def _write(
     board: Leaderboard,
     output: Path,
     said: list[str],
-    texts: dict[str, pd.DataFrame],
+    excerpts: dict[str, list[Excerpt]],
     *,
     viewer: bool,
 ) -> tuple[list[str], int]:
     """Replace the answers of an earlier report: names of the files, and number of logs to view.
 
-    `texts` gets the worst and best answers of each model of the first ranking.
+    `excerpts` gets the worst and best answers of each model of the first ranking.
     """
     view = output / "view"
     earlier = _earlier(output)
@@ -143,7 +151,7 @@ def _write(
             bundle = {}
             if viewer and free:
                 bundle = _bundle(board, draft / "view", said)
-            names = _files(board, bundle, draft, said, texts)
+            names = _files(board, bundle, draft, said, excerpts)
             taken = [name for name in names if name not in earlier and (output / name).exists()]
             if taken:
                 raise InputError(
@@ -303,7 +311,7 @@ def _files(
     bundle: Mapping[str, str],
     output: Path,
     said: list[str],
-    texts: dict[str, pd.DataFrame],
+    excerpts: dict[str, list[Excerpt]],
 ) -> list[str]:
     """Write tables and pages of answers; their names."""
     names = [_JSONL]
@@ -324,7 +332,7 @@ def _files(
             for model in ranking.compared.names:
                 table = _with_texts(ranking, place, model, said)
                 if place == 1:
-                    texts[model] = extreme_answers(table)
+                    excerpts[model] = _excerpts(ranking, table)
                 first = ["block", "model", "id", "epoch", *_TEXTS, FINAL]
                 others = table.columns.difference([*first, *_NOT_WRITTEN], sort=False)
                 written = table[[*first, *others]]
@@ -363,6 +371,22 @@ def _with_texts(ranking: Ranking, place: int, model: str, said: list[str]) -> pd
     table["log"] = table["log"].map(short_name)
     table[list(_TEXTS)] = [texts.get(key, [""] * len(_TEXTS)) for key in keys]
     return table
+
+
+def _excerpts(ranking: Ranking, answers: pd.DataFrame) -> list[Excerpt]:
+    """The worst and the best of a model's answers, in short, with links to them."""
+    excerpts = []
+    for row in extreme_answers(answers).to_dict("records"):
+        by_scores = excerpt(ranking, row, row["question"] or row["id"])
+        excerpts.append(
+            replace(
+                by_scores,
+                answer=shortened(row["answer"], _SHOWN),
+                reason=visible(reason_of(row["explanation"])),
+                link=row["page"],
+            )
+        )
+    return excerpts
 
 
 def _texts_of(logs: Iterable[str], said: list[str]) -> dict[tuple[str, str, int], list[str]]:
@@ -421,7 +445,7 @@ def _pages(
         "judgement": lambda text: judgement_markup(_shown(text)),
         "criterion": CRITERION,
     }
-    template = environment().get_template("answers.html.jinja")
+    template = environment("urs_inspect.answer_pages").get_template("answers.html.jinja")
     index = [
         (key, len(part), part[FINAL].isna().sum(), part[FINAL].min()) for key, part in parts.items()
     ]
