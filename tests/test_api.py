@@ -33,7 +33,15 @@ _PACKAGES = (
     "urs_inspect.solvers",
     "urs_inspect.providers",
 )
-_EXPORT_NOTHING = ("adjusting", "answer_pages", "bert", "checking", "embedding", "estimating", "importing", "lmeval_tasks")
+_EXPORT_NOTHING = (
+    "adjusting",
+    "answer_pages",
+    "checking",
+    "embedding",
+    "estimating",
+    "importing",
+    "lmeval_tasks",
+)
 """Satellites that export no name."""
 PACKAGES = (
     *_PACKAGES,

@@ -14,7 +14,6 @@ SATELLITES = (
     "adjusting",
     "agreement",
     "answer_pages",
-    "bert",
     "checking",
     "comparison",
     "embedding",

@@ -32,6 +32,7 @@ from urs_inspect.judges._judges import (
     result_of,
 )
 from urs_inspect.judges._report import (
+    _accuracies_by,
     _accuracy_notes,
     _claim_on_pairs,
     _habits_notes,
@@ -43,6 +44,7 @@ from urs_inspect.judges._report import (
 from urs_inspect.judges._twin_shifts import KindShift, Twins
 from urs_inspect.judges._twins_report import padding_sentence, twins_sections
 from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.scorers._pair_metrics import judged_items
 from urs_inspect.scorers._rating_agreement import RatedItem, agreement
 from urs_inspect.stats import Estimate, correlation_difference
 
@@ -637,3 +639,29 @@ def test_the_report_of_every_kind_of_twins() -> None:
     assert not padding_sentence(TWINS["none"])
     alone = judges_report([], [], twins=[TWINS["one kind of few"]])
     assert [section.title for section in alone.sections if section.warnings] == []
+
+
+@pytest.mark.parametrize(
+    ("needs", "accuracy"),
+    [
+        (("n1", "n1", "n2"), {"n1": 1 / 2, "n2": 1.0}),
+        (("n2", "n1", "n1"), {"n1": 1.0, "n2": 0.0}),
+        (("", "n1", ""), {}),  # all that have one have the same
+        (("n1", "n1", "n1"), {}),
+        (("", "n1", "n2"), {"n1": 1.0, "n2": 1.0}),
+    ],
+)
+def test_accuracy_is_divided_only_by_what_differs_and_is_named(
+    needs: Sequence[str], accuracy: dict[str, float]
+) -> None:
+    verdicts = ("b", "a", "a")
+    scores = [
+        scored(number, {OVERALL: "a"}, {"a": {OVERALL: verdict}}, need=need)
+        for number, (verdict, need) in enumerate(zip(verdicts, needs, strict=True))
+    ]
+    tie = scored(9, {OVERALL: "tie"}, {"a": {OVERALL: "a"}}, need="only ties")
+    items = judged_items([*scores, *([tie] if accuracy else [])], dimensions=False)
+    assert items is not None
+    found = _accuracies_by(items, "need")
+    assert {name: estimate.value for name, estimate in found.items()} == pytest.approx(accuracy)
+    assert list(found) == sorted(accuracy)

@@ -15,7 +15,6 @@ from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.scorers._pair_metrics import (
     HEADLINE,
-    accuracies_by,
     baseline_of,
     judge_report,
     judged_items,
@@ -254,32 +253,6 @@ def test_items_are_pairs_or_dimensions() -> None:
         [A, UNREAD, B],
     )
     assert items_of([scored(1, {OVERALL: "a"}, {"a": {OVERALL: "a"}})], None) is None
-
-
-@pytest.mark.parametrize(
-    ("needs", "accuracy"),
-    [
-        (("n1", "n1", "n2"), {"n1": 1 / 2, "n2": 1.0}),
-        (("n2", "n1", "n1"), {"n1": 1.0, "n2": 0.0}),
-        (("", "n1", ""), {}),  # all that have one have the same
-        (("n1", "n1", "n1"), {}),
-        (("", "n1", "n2"), {"n1": 1.0, "n2": 1.0}),
-    ],
-)
-def test_accuracy_is_divided_only_by_what_differs_and_is_named(
-    needs: Sequence[str], accuracy: dict[str, float]
-) -> None:
-    verdicts = ("b", "a", "a")
-    scores = [
-        scored(number, {OVERALL: "a"}, {"a": {OVERALL: verdict}}, need=need)
-        for number, (verdict, need) in enumerate(zip(verdicts, needs, strict=True))
-    ]
-    tie = scored(9, {OVERALL: "tie"}, {"a": {OVERALL: "a"}}, need="only ties")
-    items = judged_items([*scores, *([tie] if accuracy else [])], dimensions=False)
-    assert items is not None
-    found = accuracies_by(items, "need")
-    assert {name: estimate.value for name, estimate in found.items()} == pytest.approx(accuracy)
-    assert list(found) == sorted(accuracy)
 
 
 def test_dimensions_without_a_label_of_the_whole_pair_have_no_halo_of_labels() -> None:
