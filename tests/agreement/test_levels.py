@@ -740,8 +740,11 @@ def test_what_cannot_be_computed_is_noted_and_the_rest_goes_on() -> None:
     assert block.intents is not None and block.cases is not None
 
 
+@pytest.mark.satellites
 def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
     """Two judges make the same errors, the third one errors of its own."""
+    from urs_inspect.judges._panels import panel_of
+
     generator = np.random.default_rng(0)
     people = {f"a{n:02}": round(float(generator.uniform(3, 8)), 2) for n in range(60)}
     error, other = generator.normal(size=(2, 60))
@@ -755,8 +758,10 @@ def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
         for judge, given in errors.items()
     ]
     human = ratings(*[(name, "m", value) for name, value in people.items()], scale=(1.0, 10.0))
-    panel = panel_of_blocks(answers(*finals).table, human)
-    assert panel is not None and panel.worth is not None
+    given = panel_of_blocks(answers(*finals).table, human)
+    assert given is not None
+    panel = panel_of(*given)
+    assert panel.worth is not None
     assert panel.judges == ["1. p/a", "2. p/b", "3. p/c"]
     correlations = panel.worth.effective.correlations.tolist()
     assert correlations[0] == pytest.approx(correlations[1]) and correlations[0] > 0.4 > abs(
@@ -765,7 +770,7 @@ def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
     assert panel_of_blocks(answers(*finals[:2]).table, human) is None
     unrated = rows("m", {"b1": 5.0, "b2": 6.0}, judge="p/d")
     same = panel_of_blocks(answers(*finals, unrated).table, human)
-    assert same is not None and same.values.equals(panel.values)
+    assert same is not None and panel_of(*same).values.equals(panel.values)
     assert panel_of_blocks(answers(*finals[:2], unrated).table, human) is None
 
 

@@ -11,7 +11,7 @@ from tests.cli.conftest import Run, Said
 from tests.reports.json_files import write_rows
 from tests.telling import tells
 
-pytestmark = pytest.mark.satellites  # `check` is of another one
+pytestmark = pytest.mark.satellites  # `check` is of another satellite
 
 ALPACA = {"instruction": "Ask", "output": "So.", "generator": "m", "dataset": "d"}
 PAIR = {

@@ -49,8 +49,6 @@ from urs_inspect.reports.layout._tables import (
     simulation_section,
     write_directory,
 )
-from urs_inspect.reports.numbers._panels import panel_of
-from urs_inspect.reports.words._panels import panel_section
 
 NAN = math.nan
 KIND = ReportKind("layout", 1, "urs-inspect layout", "layout", more=("more_*.svg",))
@@ -418,38 +416,3 @@ def test_a_page_has_each_figure_wide_and_narrow() -> None:
     for figure in figures:
         for size, width in (("wide", WIDE), ("narrow", NARROW)):
             assert found[f"{figure.name}-{size}"] == {"of": figure.name, "width": width}
-
-
-# --- how many votes a panel is worth ---
-
-
-def verdicts() -> tuple[pd.DataFrame, list[str]]:
-    """Verdicts of five judges, of which two never differ and one is always right."""
-    generator = np.random.default_rng(0)
-    right = (generator.random((60, 4)) < [0.9, 0.8, 0.7, 0.6]).astype(float)
-    values = pd.DataFrame(right, columns=list("abcd"))
-    values["twin"] = values["a"]
-    values["perfect"] = 1.0
-    return values, [f"prompt {place // 2}" for place in range(60)]
-
-
-def test_what_is_said_of_a_panel() -> None:
-    values, prompts = verdicts()
-    generator = np.random.default_rng(1)
-    labels = generator.normal(5, 1, 60)
-    ratings = pd.DataFrame(
-        {
-            name: labels + generator.normal(0, scale, 60)
-            for name, scale in zip("abc", (0.3, 1, 2), strict=True)
-        }
-    )
-    many = pd.concat([values[list("abcd")].add_suffix(str(place)) for place in range(4)], axis=1)
-    sections = [
-        panel_section(panel_of(values, None, prompts)),
-        panel_section(panel_of(ratings, labels, prompts)),
-        panel_section(panel_of(values[list("ab")], None, prompts)),
-        panel_section(panel_of(values[:5], None, prompts[:5])),
-        panel_section(panel_of(many, None, prompts)),
-    ]
-    shown = Report(KIND, "Panels", sections).markdown()
-    check_golden("panels_in_words", shown)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from inspect_ai.scorer import Score
 from scipy import stats
@@ -22,12 +21,10 @@ from urs_inspect.comparison._samples import read_sample_scores
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._human_data import read_human_ratings
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
-from urs_inspect.reports.numbers._panels import panel_of
 from urs_inspect.reports.numbers._scores import ALL, compare_models, order_models, score_table
 from urs_inspect.reports.words._comparison import best_sentence, missing_notes
 from urs_inspect.reports.words._first_screen import ranking_notes
 from urs_inspect.reports.words._leaderboard import report_leaderboard
-from urs_inspect.stats._agreement import panel_error
 from urs_inspect.stats._bootstrap import Flags, Floats, Resampling
 
 NAN = math.nan
@@ -315,55 +312,3 @@ def test_a_panel_with_failures_makes_no_more_false_claims_than_nominal(
         found, _ = compare_models(scores, {ALL: np.arange(60)}, Resampling(20, 0.95, 0))
         false += found[ALL][0].significant
     assert false <= MOST_FALSE
-
-
-# --- what a panel is worth ---
-
-
-def test_errors_of_a_panel_by_hand() -> None:
-    generator = np.random.default_rng(0)
-    labels = generator.normal(5, 1, 30)
-    values = pd.DataFrame(
-        {
-            "p/x": labels + generator.normal(0, 0.5, 30),
-            "p/y": 2 * labels + generator.normal(0, 0.5, 30),
-            "p/line": 3 - 2 * labels,  # a straight line on the labels: no error of its own
-        }
-    )
-    values.loc[[3, 7], "p/x"] = NAN
-    values.loc[11, "p/y"] = NAN
-    kept = [place for place in range(30) if place not in (3, 7, 11)]
-    prompts = [f"prompt {place // 2}" for place in range(30)]
-    panel = panel_of(values, labels, prompts)
-    assert (panel.judges, list(panel.constant)) == (["p/x", "p/y"], ["p/line"])
-    assert panel.prompts == [prompts[place] for place in kept]
-    assert panel.labels is not None and panel.labels.tolist() == labels[kept].tolist()
-    for name in ("p/x", "p/y"):
-        given = values[name].to_numpy()[kept]
-        slope, start = np.polyfit(labels[kept], given, 1)
-        errors = given - start - slope * labels[kept]
-        assert panel.errors[name].tolist() == pytest.approx(errors.tolist())
-        assert panel.values[name].tolist() == given.tolist()
-    assert panel.same == []
-
-
-def test_without_labels_errors_are_deviations_from_the_mean() -> None:
-    values = pd.DataFrame(
-        {1: [1.0, 2.0, 6.0], 2: [1.0, 2.0, 6.0], 3: [1.0, 2.0, 5.0], 4: [7.0] * 3}
-    )
-    panel = panel_of(values, None, ["a", "b", "c"])
-    assert panel.judges == ["1", "2", "3"] and list(panel.constant) == ["4"]
-    assert panel.errors["1"].tolist() == pytest.approx([-2, -1, 3])
-    assert panel.same == [("1", "2")]
-    assert panel.labels is None and panel.error(["1"]) == pytest.approx(
-        panel_error(np.array([[1.0, 2.0, 6.0]]), None)
-    )
-
-
-def test_of_many_judges_the_first_twelve_are_a_panel() -> None:
-    generator = np.random.default_rng(1)
-    values = pd.DataFrame(generator.normal(0, 1, (9, 14)))
-    values.iloc[0, 13] = NAN  # is no score that all others lack, and the item counts for nobody
-    panel = panel_of(values, None, list(range(9)))
-    assert panel.judges == [str(number) for number in range(12)]
-    assert len(panel.values) == 8 and panel.prompts == list(range(1, 9))

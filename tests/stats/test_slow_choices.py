@@ -1,81 +1,16 @@
-"""Panels, orders and numbers of samples beside an implementation that tries each one."""
+"""Orders and numbers of samples beside an implementation that tries each one."""
 
 import math
-from collections.abc import Callable, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from urs_inspect.stats._agreement import best_panel
-from urs_inspect.stats._bootstrap import Flags, Floats, ResamplingOptions, resample
+from urs_inspect.stats._bootstrap import ResamplingOptions, resample
 from urs_inspect.stats._crossval import order_of, rating_bias
 from urs_inspect.stats._paired import all_pairs, compare_means
 from urs_inspect.stats._power import questions_needed, smallest_difference
-
-# --- panels ---
-
-
-def share_right(panel: Floats, _: Floats) -> float:
-    return float((panel.mean(axis=0) > 0.5).mean())
-
-
-def pearson(panel: Floats, labels: Floats) -> float:
-    mean = panel.mean(axis=0)
-    if np.ptp(mean) < 1e-9 or np.ptp(labels) < 1e-9:
-        return -1.0
-    return float(np.corrcoef(mean, labels)[0, 1])
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("rated", [False, True])
-def test_the_best_panel_is_that_of_slow_splits(seed: int, rated: bool) -> None:
-    rng = np.random.default_rng(seed)
-    clusters = np.repeat(np.arange(9), [1, 2, 3, 1, 2, 3, 1, 2, 3])
-    size = len(clusters)
-    labels = rng.normal(size=size)
-    values = (rng.random((5, size)) < 0.6).astype(float)
-    sizes: tuple[int, ...] = (3,)
-    score: Callable[[Floats, Floats], float] = share_right
-    if rated:
-        values = labels + rng.normal(size=(5, size)) * np.array([1.5, 1, 2, 1.2, 1.1])[:, None]
-        sizes = (2, 3, 4)
-        score = pearson
-    found = best_panel(values, labels if rated else None, clusters, splits=30, seed=seed)
-    panels = [panel for number in sizes for panel in combinations(range(5), number)]
-    singles = [(judge,) for judge in range(5)]
-
-    def best_of(among: Sequence[tuple[int, ...]], kept: Flags) -> tuple[int, ...]:
-        # Rounded, so that equal ones are: the first of them counts.
-        scores = [round(score(values[list(one)][:, kept], labels[kept]), 9) for one in among]
-        return among[scores.index(max(scores))]
-
-    def score_of(panel: tuple[int, ...], kept: Flags) -> float:
-        return score(values[list(panel)][:, kept], labels[kept])
-
-    everything = np.ones(size, np.bool_)
-    whole = best_of(panels, everything)
-    orders = np.random.default_rng(seed).permuted(np.tile(np.arange(9), (30, 1)), axis=1)
-    chosen = []
-    apparent = []
-    held_out = []
-    single = []
-    first = (orders < 4)[:, clusters]
-    for kept in [*first, *~first]:
-        best = best_of(panels, kept)
-        chosen.append(best == whole)
-        apparent.append(score_of(best, kept))
-        held_out.append(score_of(best, ~kept))
-        single.append(score_of(best_of(singles, kept), ~kept))
-    gain = np.quantile(np.array(held_out) - np.array(single), [0.025, 0.975])
-    assert found.panel == whole
-    measured = (found.chosen, found.apparent, found.held_out, found.single)
-    assert measured == pytest.approx(
-        tuple(float(np.mean(part)) for part in (chosen, apparent, held_out, single))
-    )
-    assert found.gain == pytest.approx(gain)
-
 
 # --- orders of models ---
 

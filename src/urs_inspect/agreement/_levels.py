@@ -33,7 +33,6 @@ from urs_inspect.reports.numbers._matching import (
     model_names,
     unused_ratings,
 )
-from urs_inspect.reports.numbers._panels import FEWEST_JUDGES, Panel, panel_of
 from urs_inspect.reports.numbers._scores import ScoreTable, clusters_of, score_table
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats import (
@@ -506,8 +505,14 @@ def agreement_of(
     return compared, unused
 
 
-def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> Panel | None:
-    """The judges of several blocks on rated answers that all scored; None if they are too few."""
+PanelScores = tuple[pd.DataFrame, Floats, list[str]]
+"""Scores of judges, a column each; ratings by people, and prompts, of the same answers."""
+_FEWEST_JUDGES = 3
+"""Fewest judges of a panel."""
+
+
+def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> PanelScores | None:
+    """The judges of several blocks on rated answers; None if they are too few."""
     blocks = blocks_of(answers)
     scores = {}
     people = []
@@ -518,11 +523,11 @@ def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> Panel | None:
         rows = rated.answers.set_index(["model", "question", "epoch"])
         scores[f"{place}. {', '.join(block.conditions.judges)}"] = rows["score"]
         people.append(pd.Series(mean_ratings(rows["ratings"]), rows.index))
-    if len(scores) < FEWEST_JUDGES:
+    if len(scores) < _FEWEST_JUDGES:
         return None
     values = pd.concat(scores, axis=1)
     ratings = pd.concat(people)
     labels = np.asarray(ratings[~ratings.index.duplicated()].reindex(values.index), np.float64)
     questions = values.index.get_level_values("question")
     clusters = clusters_of(answers)[questions].map(str)
-    return panel_of(values, labels, list(clusters))
+    return values, labels, list(clusters)

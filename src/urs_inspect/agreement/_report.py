@@ -7,6 +7,7 @@ from itertools import chain
 
 import pandas as pd
 
+from urs_inspect._satellites import at, offered
 from urs_inspect._util import choices, counted
 from urs_inspect.agreement._levels import (
     AgreementBlock,
@@ -15,19 +16,18 @@ from urs_inspect.agreement._levels import (
     MeanLevel,
     ModelLevel,
     NoLevel,
+    PanelScores,
 )
 from urs_inspect.agreement._mean_correlation import MeanCorrelation
 from urs_inspect.logs._naming import short_names
 from urs_inspect.reports._texts import DASH, UNKNOWN, Format, number, rating_text
 from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
-from urs_inspect.reports.numbers._panels import Panel
 from urs_inspect.reports.words._comparison import (
     cluster_note,
     epoch_notes,
     reasons_apart,
     unlike_notes,
 )
-from urs_inspect.reports.words._panels import panel_section
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import fewest_clusters
 
@@ -56,7 +56,7 @@ def agreement_report(
     sources: Mapping[str, Sequence[str]],
     skipped: Sequence[str] = (),
     command: str = "",
-    panel: Panel | None = None,
+    panel: PanelScores | None = None,
     warnings: Sequence[str] = (),
 ) -> Report:
     """The report of blocks as from `agreement_of`.
@@ -90,7 +90,8 @@ def agreement_report(
         *parts,
     ]
     if panel:
-        sections.append(panel_section(panel))
+        for address in offered("worth of panels").values():
+            sections.append(at(address)(*panel))
     if skipped:
         sections.append(Section("Skipped", skipped))
     facts = {

@@ -5,7 +5,10 @@ from urs_inspect._satellites import Satellite
 SATELLITE = Satellite(
     registers=("judges._twins_scorer", "judges._twins_task"),
     tasks={"judge_twins": "judges._twins_task:judge_twins"},
-    offers={"changes of answers": {"judge_twins": "judges._twin_shifts:read_largest"}},
+    offers={
+        "changes of answers": {"judge_twins": "judges._twin_shifts:read_largest"},
+        "worth of panels": {"judges": "judges._panels_report:section_of_panel"},
+    },
     commands={
         "Judges": {
             "judges": (

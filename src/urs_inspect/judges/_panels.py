@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from urs_inspect.stats._agreement import (
+from urs_inspect.judges._panel_statistics import (
     EffectiveJudges,
     HeldOutPanel,
     best_panel,
