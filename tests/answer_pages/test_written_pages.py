@@ -206,6 +206,15 @@ def test_a_run_that_is_cut_off_leaves_nothing_and_linked_folders_stay(
     }
 
 
+def test_a_report_without_answers_says_how_to_have_them(logs: Path, tmp_path: Path) -> None:
+    assert tells(_report(logs / "1").output, "-o DIRECTORY --answers pages, or inspect view")
+    assert _report(logs / "1", "-o", tmp_path).exit_code == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "make this report with <code>--answers pages</code>" in page
+    table = CliRunner().invoke(main, ["table", str(logs / "1")])
+    assert tells(table.output, "-o report --answers pages")
+
+
 def test_what_is_not_written_is_said(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

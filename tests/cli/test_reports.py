@@ -104,7 +104,9 @@ def test_files_of_others_are_refused_before_logs_are_read(
     assert (tmp_path / file).read_text(encoding="utf-8") == "mine"
 
 
-@pytest.mark.parametrize("answers", [(), ("--answers", "pages")])
+@pytest.mark.parametrize(
+    "answers", [(), pytest.param(("--answers", "pages"), marks=pytest.mark.satellites)]
+)
 def test_a_table_of_others_is_refused_before_anything_is_written(
     refused: Said, tmp_path: Path, answers: tuple[str, ...]
 ) -> None:
@@ -211,7 +213,7 @@ def test_traffic_and_countries_and_nothing_is_written_without_a_directory(
     words = said("report", "--all", logs, "--traffic", mix)
     assert "8.95" in words
     assert tells(words, "countries: Chile 10%, Peru 90%); ... 15 questions")
-    assert tells(said("report", logs, "--traffic", mix), "-o DIRECTORY")
+    assert tells(said("report", logs, "--traffic", mix), "Every answer: ... inspect view --log-dir")
     assert list(Path.cwd().iterdir()) == []
     said("report", "--all", logs, "-o", out, "--traffic", mix)
     found = json.loads((out / "report.json").read_text(encoding="utf-8"))
