@@ -146,11 +146,7 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
         facts,
         first=leaderboard_screen(board),
         cards=lambda: model_cards(board.rankings[0]),
-        appendix=lambda: [
-            _runs(board),
-            _method(board),
-            *published_sections(board.published, board.urs_rubric),
-        ],
+        appendix=lambda: _appendix(board),
     )
 
 
