@@ -45,7 +45,7 @@ from urs_inspect.reports.layout._tables import (
 from urs_inspect.reports.numbers._comparison import BestOfColumn, Comparison
 from urs_inspect.reports.numbers._conditions import Difference, OtherPrompts, OtherQuestions, Reason
 from urs_inspect.reports.numbers._corrected import CorrectedMeans, FromAll
-from urs_inspect.reports.numbers._judge_checks import JudgeFact
+from urs_inspect.reports.numbers._judge_checks import CheckRun, JudgeFact
 from urs_inspect.reports.numbers._leaderboard import (
     Leaderboard,
     Ranking,
@@ -1051,26 +1051,24 @@ def test_questions_that_intents_need_are_a_number_or_a_range(
 
 
 def unchecked(*facts: tuple[str, str]) -> Any:
-    """A ranking with checks of the judge that were not made, and their commands."""
-    checks = [
-        SimpleNamespace(check=check, command=command, verdict="not checked")
-        for check, command in facts
-    ]
+    """A ranking with checks of the judge that were not made, and the tasks that make them."""
+    checks = []
+    for check, task in facts:
+        run = CheckRun(task, ("p/judge",), ("logs/a.eval",)) if task else None
+        checks.append(SimpleNamespace(check=check, run=run, verdict="not checked"))
     return SimpleNamespace(judge_checks=checks)
 
 
 def test_of_checks_that_were_not_made_the_cheapest_has_its_command() -> None:
-    ranking = unchecked(
-        ("people", "annotate x"), ("labels", ""), ("null answers", "eval urs_probe y")
-    )
+    ranking = unchecked(("people", "judge_rating"), ("labels", ""), ("null answers", "urs_probe"))
     [(purpose, command)] = _commands(ranking, "")
-    assert command == "eval urs_probe y"
+    assert "urs_probe" in command
     assert "Not checked" in purpose
     [(purpose, _)] = _commands(ranking, "A check failed.")
     assert "Not checked" not in purpose
     assert _commands(unchecked(("labels", "")), "") == []
-    [(_, command)] = _commands(unchecked(("labels", ""), ("people", "annotate x")), "")
-    assert command == "annotate x"
+    [(_, command)] = _commands(unchecked(("labels", ""), ("people", "judge_rating")), "")
+    assert "judge_rating" in command
 
 
 def test_agreement_with_people_and_labels_is_one_thing_where_neither_was_checked() -> None:

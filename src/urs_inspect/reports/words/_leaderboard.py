@@ -150,6 +150,11 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
     )
 
 
+def _appendix(board: Leaderboard) -> list[Section]:
+    published = published_sections(board.published, board.urs_rubric)
+    return [_runs(board), _method(board), *published]
+
+
 def left_out(board: Leaderboard) -> list[str]:
     """What was skipped and why, one sentence each."""
     sentences = [left_out_text(skipped) for skipped in board.skipped]
