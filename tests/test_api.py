@@ -33,7 +33,7 @@ _PACKAGES = (
     "urs_inspect.solvers",
     "urs_inspect.providers",
 )
-_EXPORT_NOTHING = ("adjusting", "bert", "estimating", "importing", "lmeval_tasks")
+_EXPORT_NOTHING = ("adjusting", "bert", "estimating", "importing", "lmeval_tasks", "rating")
 """Satellites that export no name."""
 PACKAGES = (
     *_PACKAGES,

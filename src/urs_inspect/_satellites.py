@@ -19,6 +19,7 @@ SATELLITES = (
     "importing",
     "judges",
     "lmeval_tasks",
+    "rating",
     "samer",
     "scale",
     "studies",
