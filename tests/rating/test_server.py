@@ -94,6 +94,13 @@ def test_a_page_is_chinese_where_all_questions_are(tmp_path: Path) -> None:
         assert "How good is this answer" in other.get("/rate/me?language=en").text
 
 
+def test_those_named_are_led_to_their_pages(tmp_path: Path) -> None:
+    with visiting(campaign(tmp_path, "me", "you")) as client:
+        [mine, theirs] = re.findall(r'href="(/[^"]*/(?:me|you)[^"]*)"', client.get("/").text)
+        assert "Question" in client.get(mine).text
+        assert "Rating as you" in client.get(theirs).text
+
+
 @pytest.mark.parametrize(
     "path", ["/", "/rate/me", "/report", "/static/rate.js", "/static/session.js", "/none"]
 )

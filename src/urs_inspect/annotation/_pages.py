@@ -171,8 +171,12 @@ class Page(ABC, Generic[PeopleT]):
 
     def sign_in_page(self, language: str, name: str = "") -> str:
         """The page that asks who takes part."""
-        annotators = self.campaign.annotators
-        values = {"annotators": annotators, "annotator": name, "here": "/"}
+        values = {
+            "annotators": self.campaign.annotators,
+            "annotator": name,
+            "kind": self.campaign.kind,
+            "here": "/",
+        }
         return self._render("sign_in.html.jinja", language, values)
 
     def problem_page(self, language: str, reason: str) -> str:
