@@ -111,7 +111,7 @@ def test_every_response_is_protected_and_carries_no_script_or_style_of_its_own(
 
 
 def test_its_own_files_are_served_beside_the_shared_ones(rater: TestClient) -> None:
-    for name in ("rate.js", "session.js", "page.css"):
+    for name in ("rate.js", "rate.css", "session.js", "page.css"):
         assert rater.get(f"/static/{name}").status_code == 200
     assert rater.get("/static/_page.py").status_code == 404
 
