@@ -163,33 +163,32 @@ class Page(ABC, Generic[PeopleT]):
         values = self.shown(session, language)
         values["material_language"] = _material_language(session, language)
         values["here"] = f"/{kind}/{session.annotator}"
-        return self._render(f"{kind}.html.jinja", language, values)
+        return _render(f"{kind}.html.jinja", language, self.package, **values)
 
     def session_fragment(self, session: OwnItems[Any], language: str) -> str:
         """The part of the page that changes from pair to pair, or from answer to answer."""
-        return self._render(self.part, language, self.shown(session, language))
+        return _render(self.part, language, self.package, **self.shown(session, language))
 
     def sign_in_page(self, language: str, name: str = "") -> str:
         """The page that asks who takes part."""
-        values = {
-            "annotators": self.campaign.annotators,
-            "annotator": name,
-            "kind": self.campaign.kind,
-            "here": "/",
-        }
-        return self._render("sign_in.html.jinja", language, values)
+        return _render(
+            "sign_in.html.jinja",
+            language,
+            self.package,
+            annotators=self.campaign.annotators,
+            annotator=name,
+            kind=self.campaign.kind,
+            here="/",
+        )
 
     def problem_page(self, language: str, reason: str) -> str:
         """Says what is wrong."""
-        return self._render("problem.html.jinja", language, {"reason": reason, "here": None})
+        return _render("problem.html.jinja", language, self.package, reason=reason, here=None)
 
     def report_page(self, language: str, back: str) -> str:
         """How far people agree."""
         values = {"percent": _percent, "decimal": _decimal, "back": back, "here": "/report"}
-        return self._render("report.html.jinja", language, values | self.agreement())
-
-    def _render(self, template: str, language: str, values: dict[str, Any]) -> str:
-        return _render(template, language, self.package, **values)
+        return _render("report.html.jinja", language, self.package, **values, **self.agreement())
 
 
 def _material_language(session: OwnItems[Any], language: str) -> str:
