@@ -53,7 +53,7 @@ test: $(VENV)/installed-dev
 
 # Chromium, or Debian's chromium-headless-shell, which takes half as long; URS_INSPECT_CHROMIUM names another one.
 test-browser: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m browser tests/annotation tests/reports tests/viewer
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m browser tests/annotation tests/rating tests/reports tests/viewer
 
 # Starting Ray takes longer than what is tested, so that these do not run beside the others.
 test-ray: $(VENV)/installed-dev
@@ -133,7 +133,7 @@ example: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/example_page.py docs/example
 
 # The tests of the pages for people and of the viewer keep their pictures where URS_INSPECT_SCREENSHOTS says.
-PICTURED = tests/annotation/test_rating_page.py tests/annotation/test_voting_page.py \
+PICTURED = tests/rating/test_rating_page.py tests/annotation/test_voting_page.py \
 	tests/viewer/test_inspect_view.py tests/viewer/test_mad_view.py
 pictures: $(VENV)/installed-dev
 	URS_INSPECT_SCREENSHOTS=docs/images $(BIN)/python -m pytest -n 3 --dist loadfile $(PICTURED)

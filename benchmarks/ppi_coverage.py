@@ -30,10 +30,10 @@ os.environ.update(
 import numpy as np
 from scipy.special import ndtr
 
-from urs_inspect.annotation._rating_queue import Answer
-from urs_inspect.annotation._rating_queue import draw as draw_queue
 from urs_inspect.annotation._ratings import Rating, inclusion_weights
 from urs_inspect.datasets._benches import load_md_eval
+from urs_inspect.rating._queue import Answer
+from urs_inspect.rating._queue import draw as draw_queue
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import Estimate, mean_estimates
 from urs_inspect.stats._adjusted_means import (

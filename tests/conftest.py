@@ -46,7 +46,7 @@ _LONGEST = (
         "estimating/test_estimate",
         "answer_pages/test_written_pages",
     ),
-    *("annotation/test_voting_page", "annotation/test_rating_page", "reports/test_page"),
+    *("annotation/test_voting_page", "rating/test_rating_page", "reports/test_page"),
     *("samer/test_transformers_engine", "reports/test_crossval", "tasks/test_faults"),
     *(
         "cli/test_probe",

@@ -41,6 +41,7 @@ _EXPORT_NOTHING = (
     "estimating",
     "importing",
     "lmeval_tasks",
+    "rating",
 )
 """Satellites that export no name."""
 PACKAGES = (

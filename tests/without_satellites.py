@@ -33,6 +33,7 @@ _USUAL_WORDS = {
     "embedding",
     "importing",
     "judges",
+    "rating",
     "scale",
 }  # also in names of tests of core
 _FINDS_SATELLITES = ("tests/cli", "tests/test_api.py", "tests/test_import.py")

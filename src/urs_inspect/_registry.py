@@ -14,7 +14,6 @@ from urs_inspect.scorers import (
     rating_agreement,
 )
 from urs_inspect.scorers._crossval_judge import crossval_cell, crossval_judge, crossval_report
-from urs_inspect.scorers._human_rating import human_rating, rated_mean
 from urs_inspect.scorers._metrics import group_finals, intent_report, outcome_counts
 from urs_inspect.scorers._pair_choice import competition_report, ratings
 from urs_inspect.scorers._pair_metrics import judge_report

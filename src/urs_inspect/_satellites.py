@@ -21,6 +21,7 @@ SATELLITES = (
     "importing",
     "judges",
     "lmeval_tasks",
+    "rating",
     "samer",
     "scale",
     "studies",

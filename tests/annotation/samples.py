@@ -1,18 +1,16 @@
-"""Ballots, answers and logs for the tests of voting and rating."""
+"""Ballots, ratings and logs for the tests of voting and of what people rate."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from inspect_ai.model import ModelOutput
 
 from tests.reports.judged_logs import answered, judgement, write_judged
-from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingPlan
-from urs_inspect.annotation._rating_queue import Answer, draw
-from urs_inspect.annotation._ratings import Rating
+from urs_inspect.annotation._ratings import Rating, answer_id, text_digest
 from urs_inspect.annotation._votes import now
 from urs_inspect.discrepancy._ballots import Ballot
-from urs_inspect.rubrics import load_rubric
 
 _ASKED = (
     "How do I compute the **median** of a list of numbers in Python? Please show code and say what"
@@ -102,50 +100,51 @@ def ids(found: Sequence[Ballot]) -> list[str]:
     return [each.id for each in found]
 
 
-INTENTS = ("factual_qa", "leisure", "text_assistant")
+class Rateable(Protocol):
+    """What identifies an answer that somebody rates."""
+
+    @property
+    def question(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def text_digest(self) -> str: ...
 
 
-def answer(
-    number: int,
-    model: str = "apple",
-    *,
-    disagreement: float = 0.0,
-    text: str = "",
-    intent: str = "",
-) -> Answer:
+@dataclass(frozen=True)
+class Rated:
+    """An answer that somebody rated."""
+
+    question: str
+    model: str
+    text: str
+    epoch: int = 1
+
+    @property
+    def text_digest(self) -> str:
+        """Identifies the text."""
+        return text_digest(self.text)
+
+    @property
+    def id(self) -> str:
+        """Identifies the answer."""
+        return answer_id(self.question, self.model, self.epoch, self.text_digest)
+
+
+def rated(number: int, model: str = "apple") -> Rated:
     """An answer to a question of this number."""
-    said = text or f"Answer {number} of somebody."
-    chosen = intent or INTENTS[number % len(INTENTS)]
-    return Answer(
-        f"q{number}",
-        model,
-        1,
-        chosen,
-        "en",
-        f"Question {number}?",
-        said,
-        f"Reference {number}.",
-        disagreement,
-    )
+    return Rated(f"q{number}", model, f"Answer {number} of somebody.")
 
 
-def answers(count: int, *models: str) -> list[Answer]:
-    """Answers of each model to the same questions."""
-    return [answer(number, model) for model in models or ("apple",) for number in range(count)]
-
-
-def rating(about: Answer, final: int, rater: str = "me", **others: Any) -> Rating:
+def rating(about: Rateable, final: int, rater: str = "me", **others: Any) -> Rating:
     """A rating of an answer."""
     given = {"final": final, "seconds": 2.0, "time": now(), **others}
     return Rating(about.question, about.model, about.epoch, rater, about.text_digest, **given)
-
-
-def campaign(
-    directory: Path, *annotators: str, of: list[Answer] | None = None, **options: Any
-) -> RatingCampaign:
-    """A campaign by the built-in rubric."""
-    queue = draw(answers(6) if of is None else of)
-    return RatingCampaign(queue, load_rubric(), directory, annotators, RatingPlan(**options))
 
 
 def shown_logs(folder: Path, texts: dict[str, tuple[str, str, str]] | None = None) -> Path:

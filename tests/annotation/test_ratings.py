@@ -10,21 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.annotation.samples import answer, rating
+from tests.annotation.samples import rated, rating
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.annotation._ratings import (
     Rating,
-    RatingStore,
     holds_ratings,
     inclusion_weights,
     parse_rating,
-    rating_agreement,
+    rater_reports,
     read_ratings,
 )
 from urs_inspect.annotation._votes import Vote, VoteStore, read_votes
 
-ONE, TWO, THREE = (answer(number) for number in range(3))
+ONE, TWO, THREE = (rated(number) for number in range(3))
 
 
 def write(path: Path, *events: Rating, more: str = "") -> Path:
@@ -169,7 +168,7 @@ def test_a_check_neither_replaces_nor_counts(tmp_path: Path) -> None:
     assert [(one.final, other.final) for one, other in found.checks] == [
         (3, 7)
     ]  # the third was never rated first
-    [me] = rating_agreement(found).raters
+    [me] = rater_reports(found)
     assert (me.ratings, me.checks, me.from_own, me.mean) == (2, 1, 4, 4.5)
 
 
@@ -177,7 +176,7 @@ def test_weights_by_hand(tmp_path: Path) -> None:
     """1 / (1 - exp(-rate * threshold)) with the highest threshold of the model; 1 once all of a
     model are rated.
     """
-    other = answer(0, "pear")
+    other = rated(0, "pear")
     write(
         tmp_path / "me.jsonl",
         rating(ONE, 3, rate=2.0, threshold=0.1),
@@ -189,36 +188,9 @@ def test_weights_by_hand(tmp_path: Path) -> None:
     assert weights == pytest.approx([1 / (1 - math.exp(-0.8)), 1 / (1 - math.exp(-0.4)), 1.0])
 
 
-def test_agreement_by_hand(tmp_path: Path) -> None:
-    write(
-        tmp_path / "ann.jsonl",
-        rating(ONE, 2, "ann"),
-        rating(TWO, 4, "ann"),
-        rating(THREE, 9, "ann"),
-    )
-    write(tmp_path / "ben.jsonl", rating(ONE, 4, "ben"), rating(TWO, 4, "ben"))
-    found = rating_agreement(read_ratings([tmp_path]))
-    assert (found.ratings, found.answers, dict(found.by_count)) == (5, 3, {1: 1, 2: 2})
-    # Values 2, 4 | 4, 4: within 4 + 4 over 4 values; all pairs 3 * 2 * 4 / 3. 1 - (8 / 4) / (24 /
-    # 12) = 0.
-    assert found.alpha.value == pytest.approx(0)
-    assert found.alpha.n == 2
-    ann, ben = found.raters
-    assert (ann.rater, ann.ratings, ann.mean, ann.from_others) == ("ann", 3, 5, 1)
-    assert (ben.rater, ben.ratings, ben.from_others, ben.checks) == ("ben", 2, 1, 0)
-    assert math.isnan(ben.from_own)
-    nothing = rating_agreement(read_ratings([tmp_path]).about(()))
-    assert (nothing.ratings, nothing.raters) == (0, ())
-
-
 def test_votes_and_ratings_are_not_mixed(tmp_path: Path) -> None:
     votes = Vote("x", "me", "a").to_line() + "\n"
     (tmp_path / "me.jsonl").write_text(votes, "utf-8")
-    with pytest.raises(
-        InputError,
-        match=r"not a rating.*another folder",
-    ):
-        RatingStore(tmp_path, "me")
     with pytest.raises(InputError, match="not ratings"):
         read_ratings([tmp_path])
     assert (tmp_path / "me.jsonl").read_text("utf-8") == votes
@@ -243,7 +215,7 @@ def test_files_of_ratings_are_recognised(tmp_path: Path) -> None:
 
 
 def drawn(question: int, model: str, rate: float, threshold: float | None, **more: Any) -> Rating:
-    return rating(answer(question, model), 5, rate=rate, threshold=threshold, **more)
+    return rating(rated(question, model), 5, rate=rate, threshold=threshold, **more)
 
 
 def test_an_answer_weighs_by_how_far_its_model_s_answers_were_drawn() -> None:
@@ -260,13 +232,13 @@ def test_an_answer_weighs_by_how_far_its_model_s_answers_were_drawn() -> None:
         ]
     )
     expected = {
-        answer(0, "apple").id: 1 / (1 - math.exp(-1.0 * 0.5)),
-        answer(1, "apple").id: 1 / (1 - math.exp(-2.0 * 0.5)),
-        answer(0, "pear").id: 1 / (1 - math.exp(-1.0 * 0.25)),
-        answer(0, "plum").id: 1.0,
-        answer(1, "plum").id: 1.0,
-        answer(0, "fig").id: 1 / (1 - math.exp(-0.5)),
-        answer(1, "fig").id: 1 / (1 - math.exp(-2.0)),
+        rated(0, "apple").id: 1 / (1 - math.exp(-1.0 * 0.5)),
+        rated(1, "apple").id: 1 / (1 - math.exp(-2.0 * 0.5)),
+        rated(0, "pear").id: 1 / (1 - math.exp(-1.0 * 0.25)),
+        rated(0, "plum").id: 1.0,
+        rated(1, "plum").id: 1.0,
+        rated(0, "fig").id: 1 / (1 - math.exp(-0.5)),
+        rated(1, "fig").id: 1 / (1 - math.exp(-2.0)),
     }
     assert found == pytest.approx(expected)
 
@@ -280,8 +252,6 @@ def test_answers_that_nobody_could_rate_were_drawn_as_well(tmp_path: Path) -> No
     reading = read_ratings([write(tmp_path / "me.jsonl", *given)])
     assert reading.weights[ONE.id] == pytest.approx(1 / (1 - math.exp(-0.4)), rel=1e-5)
     assert [one.answer_id for one in reading.cannot_tell] == [TWO.id]
-    here = reading.about([ONE.id])
-    assert (len(here.ratings), here.cannot_tell) == (1, ())
 
 
 def test_a_check_needs_a_rating_before_it_and_belongs_to_its_rater(tmp_path: Path) -> None:
@@ -296,10 +266,9 @@ def test_a_check_needs_a_rating_before_it_and_belongs_to_its_rater(tmp_path: Pat
     reading = read_ratings([file])
     assert [(one.final, again.final) for one, again in reading.checks] == [(5, 8), (2, 3)]
     assert [(one.annotator, one.final) for one in reading.ratings] == [("ann", 5), ("ben", 2)]
-    by_name = {report.rater: report for report in rating_agreement(reading).raters}
+    by_name = {report.rater: report for report in rater_reports(reading)}
     assert (by_name["ann"].checks, by_name["ann"].from_own) == (1, 3)
     assert by_name["ben"].from_own == 1
-    assert reading.about([TWO.id]).checks == ()
 
 
 def test_distances_from_others_have_no_sign_and_times_are_medians(tmp_path: Path) -> None:
@@ -312,13 +281,11 @@ def test_distances_from_others_have_no_sign_and_times_are_medians(tmp_path: Path
         rating(TWO, 5, "ben", seconds=math.nan),
         rating(TWO, 9, "cy"),
     )
-    found = rating_agreement(read_ratings([file]))
-    by_name = {report.rater: report for report in found.raters}
+    by_name = {report.rater: report for report in rater_reports(read_ratings([file]))}
     # ann: 4 against 6, 8 against the mean of 5 and 9; the third answer has nobody else's.
     assert (by_name["ann"].from_others, by_name["ann"].seconds) == (1.5, 2)
     assert by_name["ben"].from_others == pytest.approx((2 + 3.5) / 2)
     assert math.isnan(by_name["ben"].seconds)
-    assert (found.by_count, found.answers, found.ratings) == ({1: 1, 2: 1, 3: 1}, 3, 6)
 
 
 def test_the_language_of_the_questions_is_kept_in_the_file() -> None:

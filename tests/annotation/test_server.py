@@ -1,8 +1,8 @@
-"""The pages for votes and for ratings over HTTP, without a browser."""
+"""The pages for votes over HTTP, without a browser."""
 
 import re
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -12,14 +12,14 @@ import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
-from tests.annotation.samples import answer, answers, ballot, ballots, campaign
+from tests.annotation.samples import ballot, ballots
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.annotation._access import HEADER, SECURITY_HEADERS, Guard
 from urs_inspect.annotation._campaign import Campaign
-from urs_inspect.annotation._rating_campaign import RatingCampaign
-from urs_inspect.annotation._ratings import read_ratings
+from urs_inspect.annotation._pages import Page
 from urs_inspect.annotation._server import create_app, listen, serve
+from urs_inspect.annotation._vote_page import VotePage
 from urs_inspect.annotation._votes import read_votes
 from urs_inspect.discrepancy._ballots import Ballot
 
@@ -28,25 +28,22 @@ SENT = {HEADER: "1"}
 
 
 @contextmanager
-def visiting(
-    made: Campaign | RatingCampaign, base: str = "http://127.0.0.1", **options: Any
+def visiting_page(
+    page: Page[Any], base: str = "http://127.0.0.1", **options: Any
 ) -> Iterator[TestClient]:
-    app = create_app(made, **options)
-    with closing(made), TestClient(app, base_url=base, follow_redirects=False) as client:
+    app = create_app(page, **options)
+    with closing(page.campaign), TestClient(app, base_url=base, follow_redirects=False) as client:
         yield client
+
+
+def visiting(made: Campaign, *base: str, **options: Any) -> AbstractContextManager[TestClient]:
+    return visiting_page(VotePage(made), *base, **options)
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
     """Three ballots for `me`."""
     with visiting(Campaign(ballots(3), tmp_path / "votes", ["me"])) as found:
-        yield found
-
-
-@pytest.fixture
-def rater(tmp_path: Path) -> Iterator[TestClient]:
-    """Six answers for `me`."""
-    with visiting(campaign(tmp_path / "ratings", "me")) as found:
         yield found
 
 
@@ -64,41 +61,12 @@ def cast(client: TestClient, number: int, choice: str = "left", **changes: objec
     return client.post("/vote/me/cast", json=body, headers=SENT)
 
 
-def shown(page: str) -> tuple[str, list[str]]:
-    """Id of the answer on a page, and what is scored."""
-    [found] = re.findall(r'data-answer="([^"]*)"', page)
-    return found, re.findall(r'data-key="([^"]*)"', page)
-
-
-def rate(client: TestClient, page: str, **changes: object) -> Any:
-    item, keys = shown(page)
-    body = {
-        "answer": item,
-        "final": 6,
-        "criteria": {key: 4 for key in keys if key != "final"},
-        "seconds": 1.5,
-    }
-    return client.post("/rate/me/cast", json={**body, **changes}, headers=SENT)
-
-
-def test_one_person_is_led_to_a_page_that_names_no_model(
-    client: TestClient, rater: TestClient
-) -> None:
+def test_one_person_is_led_to_a_page_that_names_no_model(client: TestClient) -> None:
     assert client.get("/").status_code == 303
     assert client.get("/").headers["location"] == "/vote/me?language=en"
     page = client.get("/vote/me").text
     assert all(words in page for words in ("First answer 0.", "Second answer 0.", 'lang="en"'))
     assert not any(model in page for model in ("apple", "pear"))
-    assert rater.get("/").headers["location"] == "/rate/me?language=en"
-    page = rater.get("/rate/me").text
-    [number] = re.findall(r"Answer (\d) of somebody", page)
-    assert all(
-        words in page for words in (f"Question {number}?", "Covers the core of what the user needs")
-    )
-    assert f"Reference {number}." in page and "About as good as the reference answer" in page
-    assert "apple" not in page
-    assert shown(page)[1][-1] == "final"
-    assert len(shown(page)[1]) == 6
 
 
 @pytest.mark.parametrize(
@@ -114,13 +82,9 @@ def test_one_person_is_led_to_a_page_that_names_no_model(
 def test_the_document_has_the_language_of_questions_that_the_page_has_no_texts_in(
     code: str, document: str, page_language: str, tmp_path: Path
 ) -> None:
-    with visiting(
-        campaign(tmp_path / "ratings", "me", of=[replace(answer(0), language=code)])
-    ) as client:
-        rating = client.get("/rate/me").text
-    for page in (page_of(tmp_path, language=code), rating):
-        assert f'<html lang="{document}">' in page
-        assert f'<body lang="{page_language}">' in page
+    page = page_of(tmp_path, language=code)
+    assert f'<html lang="{document}">' in page
+    assert f'<body lang="{page_language}">' in page
 
 
 def test_the_answers_stand_where_the_vote_says(client: TestClient, tmp_path: Path) -> None:
@@ -147,68 +111,11 @@ def test_a_vote_answers_with_the_next_pair(client: TestClient) -> None:
     assert "2 of 3 done" in undone.text
 
 
-def test_a_rating_answers_with_the_next_answer_and_can_be_taken_back(
-    rater: TestClient, tmp_path: Path
-) -> None:
-    page = rater.get("/rate/me").text
-    response = rate(rater, page)
-    assert response.status_code == 200
-    assert "1 of 6 done" in response.text
-    first, second = shown(page)[0], shown(response.text)[0]
-    assert first != second
-    undone = rater.post("/rate/me/undo", json={"answer": first}, headers=SENT).text
-    assert shown(undone)[0] == first
-    assert len(re.findall(r'value="4" checked', undone)) == 5  # its scores can be changed
-    assert len(re.findall(r'value="6" checked', undone)) == 1
-    page = rate(rater, undone).text
-    assert "checked" not in page
-    [kept] = read_ratings([tmp_path / "ratings"]).ratings
-    assert (kept.final, set(kept.criteria.values()), kept.seconds) == (6, {4}, 1.5)
-    for _ in range(5):
-        page = rate(rater, page).text
-    assert tells(page, "No answer ... rating")
-
-
-def test_the_reference_is_folded_or_shown_by_choice(tmp_path: Path) -> None:
+def test_the_reference_is_folded(tmp_path: Path) -> None:
     page = page_of(tmp_path, reference="the *truth*")
     folded = page[page.index('<details class="card reference">') : page.index("the <em>truth</em>")]
     assert "Reference answer" in folded
     assert "Reference answer" not in page_of(tmp_path / "without")
-    with visiting(campaign(tmp_path / "rated", "me", reference=True, final_only=True)) as client:
-        page = client.get("/rate/me").text
-        assert re.search(r"Reference \d\.", page)
-        assert shown(page)[1] == ["final"]
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_scale_speaks_of_a_reference_only_beside_one(tmp_path: Path, language: str) -> None:
-    """The built-in rubric's own words are replaced, in every language."""
-    known = replace(answer(0), reference="The truth.")
-    unknown = replace(answer(0), reference="")
-    word = {"en": "the reference answer", "zh": "参考答案"}[language]
-    for name, of, options in (
-        ("known", known, {}),
-        ("unknown", unknown, {}),
-        ("hidden", known, {"reference": False}),
-    ):
-        with visiting(campaign(tmp_path / name, "me", of=[of], **options)) as client:
-            page = client.get(f"/rate/me?language={language}").text
-        bands = page[page.index('<details class="bands"') : page.index("<fieldset")]
-        assert (word in bands, "The truth." in page) == (
-            (True, True) if name == "known" else (False, False)
-        )
-        assert bands.count("<dd>") == 5
-
-
-def test_a_rater_who_cannot_tell_gets_the_next_answer(rater: TestClient, tmp_path: Path) -> None:
-    first = rater.get("/rate/me").text
-    body = {"answer": shown(first)[0], "seconds": 1.5}
-    page = rater.post("/rate/me/cannot_tell", json=body, headers=SENT).text
-    assert shown(page)[0] != shown(first)[0]
-    reading = read_ratings([tmp_path / "ratings"])
-    assert (len(reading.ratings), len(reading.cannot_tell)) == (0, 1)
-    undone = rater.post("/rate/me/undo", json={"answer": shown(first)[0]}, headers=SENT).text
-    assert shown(undone)[0] == shown(first)[0] and "checked" not in undone
 
 
 def test_a_page_is_chinese_where_all_questions_are_or_a_visitor_asks(
@@ -223,13 +130,6 @@ def test_a_page_is_chinese_where_all_questions_are_or_a_visitor_asks(
         assert "哪个回答更好" in other.get("/vote/me").text
     with visiting(Campaign([*pairs, ballot(3)], tmp_path / "both", ["me"])) as other:
         assert "Which answer" in other.get("/vote/me").text
-    chinese = [replace(each, language="zh") for each in answers(6)]
-    with visiting(campaign(tmp_path / "rated", "me", of=chinese)) as other:
-        page = other.get("/rate/me").text
-        assert "这个回答有多好" in page
-        assert "核心需求" in page  # the bands as well
-        assert "已完成 1 / 6" in rate(other, page).text
-        assert "How good is this answer" in other.get("/rate/me?language=en").text
 
 
 def test_a_blank_reference_is_none(tmp_path: Path) -> None:
@@ -257,7 +157,7 @@ def test_a_server_writes_no_address_down_and_believes_no_proxy(
         closing(Campaign(ballots(1), tmp_path, ["me"])) as made,
         closing(listen("127.0.0.1", 0)) as listener,
     ):
-        app = create_app(made)
+        app = create_app(VotePage(made))
         serve(app, listener)
     [(config, sockets)] = started
     assert config.app is app and sockets == [listener]
@@ -266,19 +166,31 @@ def test_a_server_writes_no_address_down_and_believes_no_proxy(
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/me", "/report", "/static/vote.js", "/static/rate.js", "/static/session.js", "/none",
-             "/vote/..%2fme", "/docs"],
-)  # fmt: skip
+    "path",
+    [
+        "/",
+        "/me",
+        "/report",
+        "/static/vote.js",
+        "/static/session.js",
+        "/none",
+        "/vote/..%2fme",
+        "/docs",
+    ],
+)
 def test_every_response_is_protected_and_carries_no_script_or_style_of_its_own(
-    client: TestClient, rater: TestClient, path: str
+    client: TestClient, path: str
 ) -> None:
-    for kind, visitor in (("vote", client), ("rate", rater)):
-        response = visitor.get(f"/{kind}/me" if path == "/me" else path)
-        assert {name: response.headers.get(name) for name in SECURITY_HEADERS} == SECURITY_HEADERS
-        if not path.endswith(".js"):
-            assert re.findall(r"<script(?![^>]*src=)", response.text) == []
-            assert re.findall(r"<[^>]* (?:style|on\w+)=", response.text) == []
-            assert re.findall(r"""(?:src|href|action)=["']?(?![/"'])[^\s>]+""", response.text) == []
+    check_protection(client.get("/vote/me" if path == "/me" else path), path)
+
+
+def check_protection(response: Any, path: str) -> None:
+    """A response has the headers that protect it, and no script or style of its own."""
+    assert {name: response.headers.get(name) for name in SECURITY_HEADERS} == SECURITY_HEADERS
+    if not path.endswith(".js"):
+        assert re.findall(r"<script(?![^>]*src=)", response.text) == []
+        assert re.findall(r"<[^>]* (?:style|on\w+)=", response.text) == []
+        assert re.findall(r"""(?:src|href|action)=["']?(?![/"'])[^\s>]+""", response.text) == []
 
 
 @pytest.mark.parametrize(
@@ -290,43 +202,22 @@ def test_every_response_is_protected_and_carries_no_script_or_style_of_its_own(
         ({"seconds": "x"}, 422, "seconds"),
         ({"ballot": "x" * 101}, 422, "ballot"),
         ({"ballot": "x" * 9000}, 413, "too large"),
-        *(({"final": final}, 422, "final") for final in (11, 0, 7.5, "7", True, None)),
-        ({"criteria": {"clarity": 99}}, 422, "criteria"),
-        ({"criteria": {}}, 409, "not recorded"),
-        ({"answer": "0" * 16}, 409, "no answer '0000000000000000' here"),
-        ({"answer": "x" * 101}, 422, "answer"),
-        ({"final": 5, "seconds": -1}, 422, "seconds"),
-        ({"criteria": {"x" * 9000: 1}}, 413, "too large"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_words(
     client: TestClient,
-    rater: TestClient,
     tmp_path: Path,
     changes: dict[str, Any],
     status: int,
     words: str,
 ) -> None:
-    rated = changes.keys() & {"final", "criteria", "answer"}
-    response = (
-        rate(rater, rater.get("/rate/me").text, **changes) if rated else cast(client, 0, **changes)
-    )
+    response = cast(client, 0, **changes)
     assert response.status_code == status
     assert tells(response.json()["problem"], words)
-    assert [path.read_bytes() for path in tmp_path.rglob("me.jsonl")] == [b"", b""]
+    assert [path.read_bytes() for path in tmp_path.rglob("me.jsonl")] == [b""]
 
 
-def test_votes_have_no_place_among_ratings(rater: TestClient) -> None:
-    assert rater.post("/vote/me/cast", json={}, headers=SENT).status_code == 404
-    wrong = rater.get("/vote/me")
-    assert wrong.status_code == 404
-    assert "Back to rating" in wrong.text
-    assert "Back to voting" not in wrong.text
-
-
-def test_foreign_pages_cannot_vote_or_rate(
-    client: TestClient, rater: TestClient, tmp_path: Path
-) -> None:
+def test_foreign_pages_cannot_vote(client: TestClient, tmp_path: Path) -> None:
     body = {"ballot": ballot(0).id, "choice": "left", "seconds": 1}
     for headers in (
         {},
@@ -343,8 +234,6 @@ def test_foreign_pages_cannot_vote_or_rate(
         not in client.get("/vote/me", headers={"Origin": "http://evil.test"}).headers
     )
     assert (tmp_path / "votes" / "me.jsonl").read_bytes() == b""
-    item, _ = shown(rater.get("/rate/me").text)
-    assert rater.post("/rate/me/undo", json={"answer": item}).status_code == 403
 
 
 def test_a_full_disk_is_said_and_the_vote_not_counted(
@@ -367,7 +256,7 @@ def test_a_fault_of_ours_is_one_line_with_headers(
     def fail(*_: object) -> str:
         raise RuntimeError("secret path")
 
-    monkeypatch.setattr("urs_inspect.annotation._pages.session_page", fail)
+    monkeypatch.setattr("urs_inspect.annotation._pages.Page.session_page", fail)
     response = client.get("/vote/me")
     assert response.status_code == 500
     assert "secret" not in response.text
@@ -407,26 +296,24 @@ def test_those_named_are_listed_and_others_refused(tmp_path: Path) -> None:
         assert tells(refused.text, "may not vote")
 
 
+SCRIPT = "</script><script>alert(1)</script>"
+IMAGE = "![x](http://evil.test)"
+
+
 def test_hostile_names_and_texts_are_escaped(tmp_path: Path) -> None:
-    script, image = "</script><script>alert(1)</script>", "![x](http://evil.test)"
-    asked = Ballot.between("i", script, {"a": script, "b": image}, language='en" onclick="x')
-    rated = answer(0, '<b>"model', text=f'">{script}\n\n{image}')
-    for made in (
-        Campaign([asked], tmp_path / "votes"),
-        campaign(tmp_path / "rated", of=[rated], reference=True),
-    ):
-        with visiting(made) as client:
-            assert "<script>q" not in client.get("/?annotator=%22%3E%3Cscript%3Eq").text
-            assert (
-                "No ratings yet" in client.get("/report").text or made.kind == "vote"
-            )  # before anybody came
-            address = client.post("/enter", json={"annotator": "me"}, headers=SENT).json()[
-                "address"
-            ]
-            page = client.get(address).text
-            assert not any(markup in page for markup in ("<script>alert", "<img", 'onclick="'))
-            assert "alert(1)" in unescape(page)
-            assert "<script>" not in client.get("/report?annotator=%22%3E%3Cscript%3E").text
+    asked = Ballot.between("i", SCRIPT, {"a": SCRIPT, "b": IMAGE}, language='en" onclick="x')
+    with visiting(Campaign([asked], tmp_path)) as client:
+        check_escaped(client)
+
+
+def check_escaped(client: TestClient) -> None:
+    """Pages on which a name, a question and an answer are `SCRIPT` and `IMAGE`."""
+    assert "<script>q" not in client.get("/?annotator=%22%3E%3Cscript%3Eq").text
+    address = client.post("/enter", json={"annotator": "me"}, headers=SENT).json()["address"]
+    page = client.get(address).text
+    assert not any(markup in page for markup in ("<script>alert", "<img", 'onclick="'))
+    assert "alert(1)" in unescape(page)
+    assert "<script>" not in client.get("/report?annotator=%22%3E%3Cscript%3E").text
 
 
 def test_an_empty_answer_is_shown_as_one(tmp_path: Path) -> None:
@@ -446,29 +333,6 @@ def test_the_report_shows_people_and_no_models(tmp_path: Path) -> None:
         ] * 3
         assert "apple" not in page
         assert "一致" in client.get("/report?language=zh").text
-
-
-def test_the_overview_counts_ratings_and_names_no_model(tmp_path: Path) -> None:
-    made = campaign(tmp_path, "me", "you", raters=2, of=answers(3, "apple", "pear"), checks=1.0)
-    with visiting(made) as client:
-        assert "No ratings yet" in client.get("/report").text
-        page = client.get("/rate/me").text
-        for _ in range(12):
-            page = rate(client, page).text
-        item, keys = shown(client.get("/rate/you").text)
-        theirs = {
-            "answer": item,
-            "final": 9,
-            "criteria": dict.fromkeys(keys[:-1], 9),
-            "seconds": 3.0,
-        }
-        assert client.post("/rate/you/cast", json=theirs, headers=SENT).status_code == 200
-        report = re.sub(r"\s+", " ", client.get("/report?annotator=me").text)
-        assert tells(report, "6 of 6 answers ... checks")
-        cells = re.findall(r'<t[hd] (?:scope="row"|class="right")>([^<]*)<', report)
-        assert cells[-16:-8] == ["me", "6", "6.0", "3.0", "6", "0.0", "0", "2 s"]
-        assert cells[-8:] == ["you", "1", "9.0", "3.0", "0", "–", "0", "3 s"]
-        assert "apple" not in report
 
 
 def test_an_open_server_wants_the_token_first(tmp_path: Path) -> None:

@@ -1,23 +1,20 @@
-"""The pages for votes and ratings, whole, in many situations."""
+"""The pages for votes, whole, in many situations."""
 
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.annotation.samples import answer, ballot, campaign
+from tests.annotation.samples import ballot
 from tests.reports.golden_files import check_golden
 from tests.reports.judged_logs import write_judged
 from urs_inspect._util import InputError
 from urs_inspect.annotation import _pages as pages
 from urs_inspect.annotation._campaign import Campaign, load_plan, page_language
 from urs_inspect.annotation._queue import VOTING_KEY, VotingPlan
-from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingSession
-from urs_inspect.annotation._rating_queue import draw
+from urs_inspect.annotation._vote_page import VotePage
 from urs_inspect.discrepancy._ballots import Ballot
-from urs_inspect.rubrics import load_rubric
 
 ASKED = "How do I **sort** a list?"
 MADE = (
@@ -58,34 +55,36 @@ class Shown:
 def test_pages_for_votes(tmp_path: Path) -> None:
     shown = Shown()
     made = Campaign(MADE, tmp_path / "votes")
+    page = VotePage(made)
     session = made.session("ann")
     for language in ("en", "zh"):
-        shown.add(f"the first pair, {language}", pages.session_page(session, language))
+        shown.add(f"the first pair, {language}", page.session_page(session, language))
     session.cast(MADE[0].id, "left", 3.0)
-    shown.add("the second pair", pages.session_page(session, "en"))
+    shown.add("the second pair", page.session_page(session, "en"))
     session.cast(MADE[1].id, "cannot_tell", 3.0)
-    shown.add("a pair in another language", pages.session_fragment(session, "en"))
-    shown.add("report", pages.report_page(made, "en", "/vote/ann"))
+    shown.add("a pair in another language", page.session_fragment(session, "en"))
+    shown.add("report", page.report_page("en", "/vote/ann"))
     session.cast(MADE[2].id, "tie", 3.0)
-    shown.add("all done", pages.session_fragment(session, "en"))
+    shown.add("all done", page.session_fragment(session, "en"))
     other = made.session("ben")
     for one, side in zip(MADE, ("left", "right", "tie"), strict=True):
         other.cast(one.id, side, 5.0)  # type: ignore[arg-type]
     with (tmp_path / "votes" / "cy.jsonl").open("w", encoding="utf-8") as file:
         file.write('{"ballot": "elsewhere", "annotator": "cy", "choice": "a"}\n[garbage]\n')
-    shown.add("report of several", pages.report_page(made, "zh", "/"))
+    shown.add("report of several", page.report_page("zh", "/"))
     made.close()
     with Planned(tmp_path / "planned", VotingPlan("adaptive", budget=2)) as planned:
+        page = VotePage(planned)
         session = planned.session("ann")
         current = session.current
         assert current is not None
         session.cast(current.id, "left", 1.0)
-        shown.add("by an allocation", pages.session_fragment(session, "en"))
+        shown.add("by an allocation", page.session_fragment(session, "en"))
         current = session.current
         assert current is not None
         session.cast(current.id, "right", 1.0)
-        shown.add("the budget is spent", pages.session_fragment(session, "en"))
-        shown.add("report on an allocation", pages.report_page(planned, "en", "/vote/ann"))
+        shown.add("the budget is spent", page.session_fragment(session, "en"))
+        shown.add("report on an allocation", page.report_page("en", "/vote/ann"))
     shown.check("voting_pages")
 
 
@@ -106,74 +105,21 @@ class Planned:
         self.campaign.close()
 
 
-def current(session: RatingSession) -> str:
-    item = session.current
-    assert item is not None
-    return item.id
-
-
-def test_pages_for_ratings(tmp_path: Path) -> None:
-    shown = Shown()
-    number = 0
-
-    def opened(**options: Any) -> RatingCampaign:
-        nonlocal number
-        number += 1
-        answers = [answer(0, intent="leisure"), answer(1, intent="api")]
-        return campaign(tmp_path / str(number), of=answers, **options)
-
-    def rated(session: RatingSession, final: int, seconds: float = 2.0) -> str:
-        about = current(session)
-        item = session.current
-        assert item is not None
-        wanted = session.campaign.criteria(item.answer)
-        session.rate(about, final, dict.fromkeys(wanted, final - 1), seconds)
-        return about
-
-    made = opened(checks=1.0)
-    session = made.session("ann")
-    for language in ("en", "zh"):
-        shown.add(f"the first answer, {language}", pages.session_page(session, language))
-    about = rated(session, 7)
-    session.undo(about)
-    shown.add("taken back", pages.session_fragment(session, "en"))
-    rated(session, 8)
-    session.cannot_tell(current(session), 1.0)
-    shown.add("a check", pages.session_fragment(session, "en"))
-    rated(session, 5)
-    shown.add("all done", pages.session_fragment(session, "en"))
-    shown.add("report", pages.report_page(made, "en", "/rate/ann"))
-    other = made.session("ben")
-    rated(other, 6)
-    rated(other, 3)
-    shown.add("report of several", pages.report_page(made, "en", "/"))
-    made.close()
-    bare = opened(reference=False, final_only=True)
-    for language in ("en", "zh"):
-        page = pages.session_page(bare.session("ann"), language)
-        shown.add(f"without reference and criteria, {language}", page)
-    bare.close()
-    shown.check("rating_pages")
-
-
 def test_pages_beside(tmp_path: Path) -> None:
     shown = Shown()
     made = Campaign(MADE, tmp_path / "votes", ["ann", "ben"])
     anybody = Campaign(MADE, tmp_path / "other")
-    rating = campaign(tmp_path / "ratings")
     makers: dict[str, Callable[[], str]] = {
-        "sign in, some people": lambda: pages.sign_in_page(made, "en", "ben"),
-        "sign in, anybody": lambda: pages.sign_in_page(anybody, "zh"),
-        "sign in, to rate": lambda: pages.sign_in_page(rating, "en", "<ann>"),
+        "sign in, some people": lambda: VotePage(made).sign_in_page("en", "ben"),
+        "sign in, anybody": lambda: VotePage(anybody).sign_in_page("zh"),
         "token": lambda: pages.token_page("en", wrong=False),
         "a wrong token": lambda: pages.token_page("zh", wrong=True),
         "entered": lambda: pages.entered_page("en"),
-        "a problem": lambda: pages.problem_page("en", "no <ballot>"),
-        "a problem with ratings": lambda: pages.problem_page("zh", "reason", "rate"),
+        "a problem": lambda: VotePage(made).problem_page("en", "no <ballot>"),
     }
     for title, make in makers.items():
         shown.add(title, make())
-    for one in (made, anybody, rating):
+    for one in (made, anybody):
         one.close()
     shown.check("other_pages")
     with pytest.raises(InputError, match=r"language 'fr' .*allowed: en, zh"):
@@ -206,12 +152,3 @@ def test_a_plan_of_votes_is_in_a_log_that_has_one(tmp_path: Path) -> None:
     for metadata, plan in ((None, None), ({VOTING_KEY: PLAN.to_dict()}, PLAN)):
         log = write_judged(tmp_path / "log.eval", metadata=metadata)
         assert load_plan(Path(log)) == plan
-
-
-def test_a_rubric_without_the_language_of_the_page_is_shown_in_its_own(tmp_path: Path) -> None:
-    file = tmp_path / "rubric.yaml"
-    file.write_text("name: mine\nversion: '1'\nlanguages: [zh]\n", encoding="utf-8")
-    made = RatingCampaign(draw([answer(0)]), load_rubric(str(file)), tmp_path / "ratings")
-    page = pages.session_page(made.session("ann"), "en")
-    made.close()
-    assert "How to rate" in page and "综合得分" in page

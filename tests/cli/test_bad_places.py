@@ -13,7 +13,7 @@ from click.testing import Result
 
 from tests.annotation.samples import rating, shown_logs
 from tests.cli.conftest import Run
-from tests.cli.test_annotate import queue
+from tests.rating.samples import queue
 
 COMMANDS = {
     "references": ("references {logs}/apple.eval -o {place}.jsonl", "output"),

@@ -1,4 +1,4 @@
-"""What commands print about votes, ratings, judges of known answers and published files, whole."""
+"""What commands print about votes, judges of known answers and published files, whole."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ModelOutput
 from rich.console import Console
 
-from tests.annotation.samples import ballot, ballots, rating, shown_logs
+from tests.annotation.samples import ballot, ballots
 from tests.ballot_files import write_ballots
 from tests.cli.conftest import Run
 from tests.reports.golden_files import check_golden
@@ -23,16 +23,13 @@ from tests.reports.mad_logs import ballot as battle
 from tests.reports.mad_logs import judged, write_log
 from urs_inspect.annotation import _server
 from urs_inspect.annotation._queue import VOTING_KEY, VotingPlan
-from urs_inspect.annotation._rating_queue import draw
 from urs_inspect.annotation._votes import Vote
 from urs_inspect.cli import _data
 from urs_inspect.cli._probe import print_probe
 from urs_inspect.datasets._collections import Collection
 from urs_inspect.datasets._sources import PinnedFile, git_id_of
 from urs_inspect.discrepancy._ballots import Choice
-from urs_inspect.reports.numbers._human_data import answers_to_rate
 from urs_inspect.reports.numbers._judge_checks import NULL_ANSWERS
-from urs_inspect.rubrics import load_rubric
 
 TIME = "2026-01-01T00:00:00+00:00"
 TOKEN = "a token of more than sixteen"
@@ -151,64 +148,6 @@ def test_how_far_voting_by_an_allocation_is(run: Run, tmp_path: Path) -> None:
     told.check("voting_told")
 
 
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shown_logs(tmp_path_factory.mktemp("rated"))
-
-
-def rate(logs: Path, directory: Path, who: str, finals: Sequence[int | None], **facts: Any) -> None:
-    """Ratings of the first answers in their order; None where the person could not tell."""
-    queue = draw(answers_to_rate([str(logs)], load_rubric())[0])
-    for number, (drawn, final) in enumerate(zip(queue, finals, strict=False)):
-        known = {
-            "cannot_tell": final is None,
-            "rate": drawn.rate,
-            "threshold": drawn.threshold,
-            "time": TIME,
-            "seconds": 3.0 + number,
-            **facts,
-        }
-        lines(directory / f"{who}.jsonl", rating(drawn.answer, final or 1, who, **known).to_line())
-
-
-def test_ratings_and_how_far_raters_agree(run: Run, logs: Path, tmp_path: Path) -> None:
-    told = Told(tmp_path)
-
-    def report(title: str, directory: Path, *more: object) -> None:
-        directory.mkdir(exist_ok=True)
-        result = run("annotate", logs, "--votes", directory, "--report", *more)
-        told.add(title, result.output)
-
-    def attach(title: str, directory: Path, name: str) -> None:
-        copy = tmp_path / f"{title.replace(' ', '_')}.eval"
-        result = run("annotate", logs / name, "--votes", directory, "--output", copy)
-        told.add(f"attached: {title}", result.output)
-
-    report("no rating", tmp_path / "none")
-    alone = tmp_path / "alone"
-    rate(logs, alone, "ann", [7])
-    report("one rating", alone)
-    several = tmp_path / "several"
-    rate(logs, several, "ann", [2, 3, 9, 8, 5, 1, 10, 4, 6, 7, 7, 9])
-    rate(logs, several, "ben [x]", [3, 3, 8, 9, 4, 2, 10, 5, 6, None, 8, 8])
-    rate(logs, several, "cy", [1, None, None], seconds=float("nan"))
-    rate(logs, several, "ann", [4, 3, 7], check=True)
-    rate(logs, several, "cy", [5, 5])
-    rate(logs, several, "cy", [5, 5], undone=True)
-    lines(several / "cy.jsonl", "[garbage]")
-    report("ratings of three people", several)
-    report("of the first five", several, "--limit", 5)
-    attach("both", several, "apple.eval")
-    attach("one", alone, f"{first_model(logs)}.eval")
-    told.check("ratings_told")
-
-
-def first_model(logs: Path) -> str:
-    """The model whose answer comes first."""
-    [first, *_] = draw(answers_to_rate([str(logs)], load_rubric())[0])
-    return first.answer.model.removeprefix("p/")
-
-
 class Listener:
     def getsockname(self) -> tuple[str, int]:
         return "address", 7580
@@ -232,7 +171,7 @@ def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("unserved")
 def test_what_is_said_before_and_after_a_page_is_served(
-    run: Run, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = Told(tmp_path)
     source = tmp_path / "ballots.jsonl"
@@ -246,18 +185,10 @@ def test_what_is_said_before_and_after_a_page_is_served(
         file.write('{"ball')
     people = ["--annotator", "ann", "--annotator", "ben", "--annotator", "cy"]
     told.add("votes", run("annotate", source, "--votes", votes, *people).output)
-    ratings = tmp_path / "ratings"
-    rate(logs, ratings, "ann", [2, 3, 9, None])
-    answers = ["annotate", logs, "--votes", ratings, "--annotator", "ann"]
-    told.add("ratings", run(*answers, "--checks", "1").output)
-    told.add("the first ratings", run(*answers, "--limit", 5).output)
-    told.add("answers of one model", run("annotate", logs / "pear.eval", *answers[2:]).output)
-    told.add("in one language", run(*answers, "--language", "zh").output)
     monkeypatch.setenv("URS_INSPECT_TOKEN", TOKEN)
     for host in ("127.0.0.1", "0.0.0.0", "[::]", "192.0.2.1"):
         options = ["--votes", votes, "--address", f"{host}:0"]
         told.add(f"votes at {host} with a token", run("annotate", source, *options).output)
-    told.add("ratings with a token", run(*answers, "--address", "0.0.0.0:0").output)
     told.check("served_told")
 
 

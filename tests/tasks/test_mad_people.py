@@ -26,6 +26,7 @@ from urs_inspect._util import InputError
 from urs_inspect.annotation._access import HEADER
 from urs_inspect.annotation._campaign import Campaign, load_ballots, load_plan
 from urs_inspect.annotation._server import create_app
+from urs_inspect.annotation._vote_page import VotePage
 from urs_inspect.annotation._votes import Vote
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.tasks import mad
@@ -262,7 +263,7 @@ def vote_over_http(log: Path, directory: Path, *people: str) -> list[tuple[str, 
     """
     ballots, served = {ballot.id: ballot for ballot in load_ballots(log)}, list[tuple[str, str]]()
     campaign = Campaign(tuple(ballots.values()), directory, people, plan=load_plan(log))
-    with TestClient(create_app(campaign), base_url="http://127.0.0.1") as client:
+    with TestClient(create_app(VotePage(campaign)), base_url="http://127.0.0.1") as client:
         while open_ballots := [
             (person, found)
             for person in people

@@ -102,15 +102,18 @@ def _ballots_of_log(path: Path) -> tuple[Ballot, ...]:
     return ballots
 
 
-class _HasId(Protocol):
+class _Item(Protocol):
     @property
     def id(self) -> str: ...
 
+    @property
+    def language(self) -> str: ...
 
-ItemT = TypeVar("ItemT", bound=_HasId)
+
+ItemT = TypeVar("ItemT", bound=_Item)
 
 
-class OwnItems(Generic[ItemT]):
+class OwnItems(ABC, Generic[ItemT]):
     """What one person decides about, in this person's own order, and the decisions."""
 
     noun: ClassVar[str]
@@ -120,6 +123,11 @@ class OwnItems(Generic[ItemT]):
         self.store = store
         self.items = tuple(items)
         self._by_id = {item.id: item for item in items}
+
+    @property
+    @abstractmethod
+    def current(self) -> ItemT | None:
+        """What to decide about now; None when there is nothing."""
 
     @property
     def done(self) -> int:
@@ -135,6 +143,11 @@ class OwnItems(Generic[ItemT]):
     def progress(self) -> tuple[int, int]:
         """Items done and wanted."""
         return self.done, self.total
+
+    @property
+    def status(self) -> str:
+        """How far this person is."""
+        return f"{self.done} of {self.total} done"
 
     @property
     def elsewhere(self) -> int:

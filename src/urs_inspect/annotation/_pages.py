@@ -2,24 +2,25 @@
 
 import math
 import re
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import yaml
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup
+from pydantic import Field
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.annotation._campaign import Campaign, Session
-from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingSession
-from urs_inspect.annotation._rating_queue import ToRate
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
+from urs_inspect.annotation._campaign import OwnItems, People
 
 _DEEPEST_HEADING = 6
 # level of the page's heading above an answer; headings of the answer are below it
@@ -121,68 +122,85 @@ _CODE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 """What can be the language of an HTML element, of what a log may say."""
 
 
-@cache
-def texts(language: str) -> dict[str, Any]:
-    """Texts of the page by name.
+PACKAGE = "urs_inspect.annotation"
+"""Has the templates, texts and scripts of voting, and those that all pages share."""
 
-    `criteria` is a list of `name` and `text`, `rules` a list of texts. `rating` has those that are
-    different on the rating page.
-    """
-    if language not in LANGUAGES:
-        raise InputError(f"language '{language}' of the voting page; allowed: {choices(LANGUAGES)}")
-    source = files("urs_inspect.annotation") / "languages" / f"{language}.yaml"
-    text = source.read_text(encoding="utf-8")
-    loaded: dict[str, Any] = yaml.safe_load(text)
-    return loaded
+DAY = 86_400.0
+Seconds = Annotated[float, Field(ge=0, le=DAY * 365, allow_inf_nan=False)]
+"""How long something was in view, as a page sends it."""
+
+PeopleT = TypeVar("PeopleT", bound=People[Any])
+Reply = Callable[[Request, OwnItems[Any]], Response]
+"""Answers a decision with the part of the page that it changes."""
 
 
-def session_page(session: Session | RatingSession, language: str) -> str:
-    """The whole page of a session."""
-    kind, shown = _shown(session, language)
-    shown["material_language"] = _material_language(session, language)
-    return _render(
-        f"{kind}.html.jinja", language, kind, **shown, here=f"/{kind}/{session.annotator}"
-    )
+class Page(ABC, Generic[PeopleT]):
+    """What people see of a campaign, and what they send."""
+
+    package: ClassVar[str] = PACKAGE  # whose templates, texts and scripts come before the shared
+    part: ClassVar[str]  # template of what changes from one item to the next
+    decision: ClassVar[str]  # what people make
+    material: ClassVar[str]  # what people read
+
+    def __init__(self, campaign: PeopleT) -> None:
+        self.campaign = campaign
+
+    @abstractmethod
+    def shown(self, session: Any, language: str) -> dict[str, Any]:
+        """Values of the page of a session."""
+
+    @abstractmethod
+    def agreement(self) -> dict[str, Any]:
+        """Values of the report; models, results and scores of judges stay hidden."""
+
+    @abstractmethod
+    def add_decisions(self, app: FastAPI, reply: Reply) -> None:
+        """Let people send what they decide."""
+
+    def session_page(self, session: OwnItems[Any], language: str) -> str:
+        """The whole page of a session."""
+        kind = self.campaign.kind
+        values = self.shown(session, language)
+        values["material_language"] = _material_language(session, language)
+        values["here"] = f"/{kind}/{session.annotator}"
+        return _render(f"{kind}.html.jinja", language, self.package, **values)
+
+    def session_fragment(self, session: OwnItems[Any], language: str) -> str:
+        """The part of the page that changes from pair to pair, or from answer to answer."""
+        return _render(self.part, language, self.package, **self.shown(session, language))
+
+    def sign_in_page(self, language: str, name: str = "") -> str:
+        """The page that asks who takes part."""
+        return _render(
+            "sign_in.html.jinja",
+            language,
+            self.package,
+            annotators=self.campaign.annotators,
+            annotator=name,
+            kind=self.campaign.kind,
+            here="/",
+        )
+
+    def problem_page(self, language: str, reason: str) -> str:
+        """Says what is wrong."""
+        return _render("problem.html.jinja", language, self.package, reason=reason, here=None)
+
+    def report_page(self, language: str, back: str) -> str:
+        """How far people agree."""
+        values = {"percent": _percent, "decimal": _decimal, "back": back, "here": "/report"}
+        return _render("report.html.jinja", language, self.package, **values, **self.agreement())
 
 
-def _material_language(session: Session | RatingSession, language: str) -> str:
+def _material_language(session: OwnItems[Any], language: str) -> str:
     """Language of the document.
 
     That of the questions in the log, where the page has no texts in it.
     """
-    current = session.current
-    item = current.answer if isinstance(current, ToRate) else current
+    item = session.current
     read = item.language if item else ""
     if read in LANGUAGES or not _CODE.fullmatch(read):
         return language
     return read
-
-
-def session_fragment(session: Session | RatingSession, language: str) -> str:
-    """The part of the page that changes from pair to pair, or from answer to answer."""
-    kind, shown = _shown(session, language)
-    template = "pair.html.jinja"
-    if kind == "rate":
-        template = "answer.html.jinja"
-    return _render(template, language, kind, **shown)
-
-
-def _shown(session: Session | RatingSession, language: str) -> tuple[str, dict[str, Any]]:
-    if isinstance(session, RatingSession):
-        return "rate", _to_rate(session, language)
-    return "vote", _pair(session)
-
-
-def sign_in_page(campaign: Campaign | RatingCampaign, language: str, name: str = "") -> str:
-    """The page that asks who is voting or rating."""
-    return _render(
-        "sign_in.html.jinja",
-        language,
-        campaign.kind,
-        annotators=campaign.annotators,
-        annotator=name,
-        here="/",
-    )
 
 
 def token_page(language: str, *, wrong: bool) -> str:
@@ -199,106 +217,8 @@ def entered_page(language: str) -> str:
     return _render("entered.html.jinja", language, here=None)
 
 
-def problem_page(language: str, reason: str, kind: str = "vote") -> str:
-    """Says what is wrong, on a server for votes (`vote`) or ratings (`rate`)."""
-    return _render("problem.html.jinja", language, kind, reason=reason, here=None)
-
-
-def report_page(campaign: Campaign | RatingCampaign, language: str, back: str) -> str:
-    """How far people agree; models, results and scores of judges stay hidden."""
-    shown: dict[str, Any] = {
-        "percent": _percent,
-        "decimal": _decimal,
-        "back": back,
-        "here": "/report",
-    }
-    if isinstance(campaign, RatingCampaign):
-        rated, ratings = campaign.report()
-        shown["found"] = rated
-        shown["total"] = len(campaign.queue)
-        shown["faults"] = len(ratings.errors)
-        shown["others"] = len(ratings.ratings) - rated.ratings
-        return _render("rating_report.html.jinja", language, "rate", **shown)
-    found, reading = campaign.report()
-    shown["found"] = found
-    shown["total"] = len(campaign.ballots)
-    shown["faults"] = len(reading.errors)
-    shown["others"] = len(reading.votes) - found.votes
-    shown["voting"] = campaign.queue.state() if campaign.queue else None
-    return _render("report.html.jinja", language, **shown)
-
-
-def _pair(session: Session) -> dict[str, Any]:
-    ballot = session.current
-    done, total = session.progress
-    shown: dict[str, Any] = {"session": session, "ballot": ballot, "done": done, "total": total}
-    if ballot is not None:
-        sides = [ballot.response_a, ballot.response_b]
-        if session.left(ballot.id) == "b":
-            sides.reverse()
-        shown["answers"] = [_material(text) for text in sides]
-        shown["instruction"] = _material(ballot.instruction)
-        shown["reference"] = _material(ballot.reference)
-    return shown
-
-
-def _to_rate(session: RatingSession, language: str) -> dict[str, Any]:
-    item = session.current
-    campaign = session.campaign
-    shown: dict[str, Any] = {
-        "session": session,
-        "item": item,
-        "done": session.done,
-        "total": session.total,
-    }
-    if item is None:
-        return shown
-    rubric = campaign.rubric
-    answer = item.answer
-    code = language
-    if language not in rubric.languages:
-        code = next(iter(rubric.languages))
-    scales = []
-    for name in campaign.criteria(answer):
-        term = rubric.criteria[name][code]
-        scales.append((name, term.name, term.definition))
-    scales.append((FINAL, rubric.languages[code].final.name, ""))
-    reference = None
-    if campaign.plan.reference:
-        reference = _material(answer.reference)
-    return shown | {
-        "instruction": _material(answer.instruction),
-        "answer": _material(answer.text),
-        "reference": reference,
-        "intent": rubric.intents[answer.intent].text[code],
-        "scales": scales,
-        "bands": list(zip(rubric.bands, _bands(rubric, code, reference), strict=True)),
-        "rubric_language": code,
-        "scores": range(LOWEST, HIGHEST + 1),
-        "given": _scores_before(session, item),
-    }
-
-
-def _bands(rubric: Rubric, code: str, reference: Markup | None) -> Sequence[str]:
-    """What the bands of scores mean, in the words for answers without a reference if it is None."""
-    bands = rubric.languages[code].bands
-    if reference is not None or code not in LANGUAGES:
-        return bands
-    others = {
-        text["band"]: text["instead"] for text in texts(code)["rating"]["bands_without_reference"]
-    }
-    return [others.get(band, band) for band in bands]
-
-
-def _scores_before(session: RatingSession, item: ToRate) -> dict[str, int]:
-    """The scores of a rating that was just taken back, so that one can be changed."""
-    before = session.taken_back
-    if before is None or before.about != item.id or before.cannot_tell:
-        return {}
-    return {FINAL: before.final, **before.criteria}
-
-
-def _material(text: str) -> Markup | None:
+def material(text: str) -> Markup | None:
+    """What people read, rendered; None if there is nothing."""
     if text.strip():
         return render(text)
     return None
@@ -316,23 +236,35 @@ def _decimal(value: float, digits: int = 2) -> str:
     return f"{value:.{digits}f}"
 
 
-def _render(template: str, language: str, kind: str = "vote", **values: Any) -> str:
-    said = texts(language)
-    if kind == "rate":
-        said = said | said["rating"]
+@cache
+def texts(language: str, package: str = PACKAGE) -> dict[str, Any]:
+    """Texts of the page by name: those of voting, or those that a package has in their place.
+
+    `criteria` is a list of `name` and `text`, `rules` a list of texts.
+    """
+    if language not in LANGUAGES:
+        raise InputError(f"language '{language}' of the voting page; allowed: {choices(LANGUAGES)}")
+    found: dict[str, Any] = {}
+    for place in (PACKAGE, package):
+        source = files(place) / "languages" / f"{language}.yaml"
+        found |= yaml.safe_load(source.read_text(encoding="utf-8"))
+    return found
+
+
+def _render(template: str, language: str, package: str = PACKAGE, **values: Any) -> str:
     known = {
-        "t": said,
+        "t": texts(language, package),
         "language": language,
         "other": next(other for other in LANGUAGES if other != language),
         "material_language": language,
     }
-    return _environment().get_template(template).render(known | values)
+    return _environment(package).get_template(template).render(known | values)
 
 
 @cache
-def _environment() -> Environment:
+def _environment(package: str) -> Environment:
     return Environment(
-        loader=PackageLoader("urs_inspect.annotation"),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader(PACKAGE)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

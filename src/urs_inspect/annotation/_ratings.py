@@ -1,20 +1,20 @@
-"""Ratings of single answers by people: their files, their weights, and how far people agree."""
+"""Ratings of single answers by people: their files, their weights, and each rater's ratings."""
 
+import json
 import math
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pandas as pd
 
 from urs_inspect._util import InputError
-from urs_inspect.annotation._rating_queue import CHECK, answer_id
 from urs_inspect.annotation._votes import (
     A_VOTE,
-    EventStore,
+    digest,
     event_line,
     event_seconds,
     event_text,
@@ -24,8 +24,20 @@ from urs_inspect.annotation._votes import (
     vote_files,
 )
 from urs_inspect.rubrics import HIGHEST, LOWEST
-from urs_inspect.stats._agreement import clustered_interval_alpha
-from urs_inspect.stats._bootstrap import Estimate
+
+CHECK = "-check"
+"""Follows the id of an answer that the same person rates again."""
+_ID_DIGITS = 16
+
+
+def text_digest(text: str) -> str:
+    """The first digits of a hash of a text."""
+    return digest(text).hex()[:_ID_DIGITS]
+
+
+def answer_id(question: str, model: str, epoch: int, text: str) -> str:
+    """Id of an answer with this digest of its text."""
+    return text_digest(json.dumps([question, model, epoch, text]))
 
 
 @dataclass(frozen=True)
@@ -46,8 +58,8 @@ class Rating:
     final: int = LOWEST
     # by id; empty where only the final score was asked
     criteria: Mapping[str, int] = field(default_factory=dict)
-    rate: float = 1.0  # as in `ToRate`
-    threshold: float | None = None  # as in `ToRate`
+    rate: float = 1.0  # how often the answer was drawn, relative to others, while few are
+    threshold: float | None = None  # key of the model's next answer; None for its last one
     seconds: float = math.nan  # how long the answer was in view; NaN if not known
     time: str = ""  # ISO 8601 in UTC; empty if not known
     undone: bool = False
@@ -157,14 +169,6 @@ def _positive(value: object, key: str) -> float:
     return number
 
 
-class RatingStore(EventStore[Rating]):
-    """Appends ratings to the file of a person, as votes are."""
-
-    what = "ratings"
-    other = A_VOTE
-    parse = staticmethod(parse_rating)
-
-
 @dataclass(frozen=True)
 class RatingReading:
     """Ratings of several files."""
@@ -179,16 +183,6 @@ class RatingReading:
     cannot_tell: tuple[Rating, ...]  # answers that a person could not rate, which are no ratings
     # lines that are no ratings, with their place; they stay in their files and do not count
     errors: tuple[str, ...]
-
-    def about(self, answers: Collection[str]) -> Self:
-        """The reading without ratings of answers other than those of these ids."""
-        ratings = tuple(rating for rating in self.ratings if rating.answer_id in answers)
-        return replace(
-            self,
-            ratings=ratings,
-            checks=tuple(pair for pair in self.checks if pair[0].answer_id in answers),
-            cannot_tell=tuple(one for one in self.cannot_tell if one.answer_id in answers),
-        )
 
 
 def holds_ratings(path: Path) -> bool:
@@ -232,8 +226,9 @@ def read_ratings(paths: Iterable[str | Path]) -> RatingReading:
 def inclusion_weights(ratings: Iterable[Rating]) -> dict[str, float]:
     """Inverse inclusion probabilities by answer, given how far each model's answers were drawn.
 
-    `ToRate` says how they are drawn. Where only questions of one language were drawn, these count
-    by themselves.
+    An answer has a key `-log(u) / rate` with u uniform in (0, 1]; those of a model are drawn by
+    increasing key. Those with a key below t are then a sample with inclusion probabilities `1 -
+    exp(-rate * t)`. Where only questions of one language were drawn, these count by themselves.
     """
     reached: dict[tuple[str, str], float] = defaultdict(float)
     # where logs were added in between, so that an answer has one weight
@@ -267,44 +262,24 @@ class RaterReport:
     cannot_tell: int  # answers that the person could not rate
 
 
-@dataclass(frozen=True)
-class RatingAgreement:
-    """Agreement of several people about final scores."""
-
-    ratings: int
-    by_count: Mapping[int, int]  # number of ratings -> answers that have so many
-    # Krippendorff's, interval, clustered by question; NaN with fewer than two answers rated by
-    # several
-    alpha: Estimate
-    raters: tuple[RaterReport, ...]  # by name
-
-    @property
-    def answers(self) -> int:
-        """Answers with at least one rating."""
-        return sum(self.by_count.values())
+def rater_reports(reading: RatingReading) -> tuple[RaterReport, ...]:
+    """The ratings of each person, by name."""
+    table = final_scores(reading)
+    return tuple(_rater(name, table, reading) for name in table.columns)
 
 
-def rating_agreement(reading: RatingReading) -> RatingAgreement:
-    """Measure how far people agree with each other, and each with themselves."""
+def final_scores(reading: RatingReading) -> pd.DataFrame:
+    """The final scores of each answer, by its id, with a column per person; NaN where none."""
     decisions = [*reading.ratings, *reading.cannot_tell]
     raters = sorted({rating.annotator for rating in decisions})
     finals: dict[str, dict[str, int]] = defaultdict(dict)
-    questions: dict[str, str] = {}
     for rating in reading.ratings:
         finals[rating.answer_id][rating.annotator] = rating.final
-        questions.setdefault(rating.answer_id, rating.question)
-    table = pd.DataFrame(finals, index=raters, dtype=float).T
-    by_rater = table.to_numpy().T
-    clustered = clustered_interval_alpha(by_rater, list(questions.values()))
-    alpha = clustered.reported()
-    counts = Counter(map(len, finals.values()))
-    people = tuple(_rater(name, table, reading) for name in raters)
-    fewest_first = dict(sorted(counts.items()))
-    return RatingAgreement(len(reading.ratings), fewest_first, alpha, people)
+    return pd.DataFrame(finals, index=raters, dtype=float).T
 
 
 def _rater(name: str, finals: pd.DataFrame, reading: RatingReading) -> RaterReport:
-    """The ratings of one person; `finals` has a row per answer and a column per person."""
+    """The ratings of one person, given those of all."""
     own = finals[name]
     others = finals.drop(columns=name).mean(axis=1)
     checks = [pair for pair in reading.checks if pair[0].annotator == name]

@@ -4,7 +4,8 @@ import socket
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from logging import getLogger
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import FastAPI, Query, Request
@@ -14,37 +15,29 @@ from pydantic import AliasChoices, BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from urs_inspect._util import InputError
-from urs_inspect.annotation import _pages as pages
 from urs_inspect.annotation._access import SECURITY_HEADERS, Guard
-from urs_inspect.annotation._campaign import Campaign, Session, SideChoice
-from urs_inspect.annotation._pages import LANGUAGES, texts
-from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingSession
-from urs_inspect.rubrics import HIGHEST, LOWEST
+from urs_inspect.annotation._campaign import OwnItems, People
+from urs_inspect.annotation._pages import (
+    DAY,
+    LANGUAGES,
+    PACKAGE,
+    Page,
+    entered_page,
+    texts,
+    token_page,
+)
 
 logger = getLogger(__name__)
 
-_STATIC = {
-    "page.css": "text/css; charset=utf-8",
-    **dict.fromkeys(
-        ("session.js", "vote.js", "rate.js", "sign_in.js"), "text/javascript; charset=utf-8"
-    ),
-    "icon.svg": "image/svg+xml",
+_MEDIA = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
 }
-_DAY = 86_400.0
 _STATUS = {"host": 421, "token": 401, "origin": 403, "size": 413}
 
-Score = Annotated[int, Field(strict=True, ge=LOWEST, le=HIGHEST)]
-Seconds = Annotated[float, Field(ge=0, le=_DAY * 365, allow_inf_nan=False)]
 Annotator = Annotated[str, Query(max_length=200)]
 Next = Callable[[Request], Awaitable[Response]]
-
-
-class CastBody(BaseModel):
-    """A vote as the page sends it: by side, because the page does not know models."""
-
-    ballot: str = Field(max_length=100)
-    choice: SideChoice
-    seconds: Seconds
 
 
 class UndoBody(BaseModel):
@@ -53,39 +46,22 @@ class UndoBody(BaseModel):
     item: str = Field(max_length=100, validation_alias=AliasChoices("ballot", "answer"))
 
 
-class RateBody(BaseModel):
-    """A rating as the page sends it."""
-
-    answer: str = Field(max_length=100)
-    final: Score
-    criteria: dict[str, Score] = Field(default_factory=dict, max_length=100)
-    seconds: Seconds
-
-
-class CannotTellBody(BaseModel):
-    """That an answer cannot be rated by this person, as the page sends it."""
-
-    answer: str = Field(max_length=100)
-    seconds: Seconds
-
-
 class EnterBody(BaseModel):
     """Who wants to vote."""
 
     annotator: str = Field(max_length=200)
 
 
-def create_app(campaign: Campaign | RatingCampaign, *, guard: Guard | None = None) -> FastAPI:
-    """The web application of a campaign.
+def create_app(page: Page[Any], *, guard: Guard | None = None) -> FastAPI:
+    """The web application of the page of a campaign.
 
     By default only this machine may use it.
     """
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.language = campaign.language
-    app.state.kind = campaign.kind
+    app.state.page = page
     _protect(app, guard or Guard())
-    _add_pages(app, campaign)
-    _add_decisions(app, campaign)
+    _add_pages(app, page)
+    _add_decisions(app, page)
     return app
 
 
@@ -125,14 +101,16 @@ def _protect(app: FastAPI, guard: Guard) -> None:
         return _problem(request, error.status_code, reason)
 
 
-def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
+def _add_pages(app: FastAPI, page: Page[Any]) -> None:
+    campaign = page.campaign
+
     @app.get("/")
     def start(request: Request, annotator: Annotator = "") -> Response:
         language = _language(request)
         if len(campaign.annotators) == 1:
             address = _session_address(campaign, campaign.annotators[0], language)
             return RedirectResponse(address, 303)
-        return HTMLResponse(pages.sign_in_page(campaign, language, annotator))
+        return HTMLResponse(page.sign_in_page(language, annotator))
 
     @app.get(f"/{campaign.kind}/{{annotator}}")
     def session(request: Request, annotator: str) -> Response:
@@ -140,7 +118,7 @@ def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
         if not campaign.annotators and not campaign.knows(annotator):
             # Reading a page must not make a file; signing in does.
             return RedirectResponse(f"/?annotator={quote(annotator)}&language={language}", 303)
-        return HTMLResponse(pages.session_page(campaign.session(annotator), language))
+        return HTMLResponse(page.session_page(campaign.session(annotator), language))
 
     @app.get("/report")
     def report(request: Request, annotator: Annotator = "") -> Response:
@@ -148,50 +126,33 @@ def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
         back = f"/?language={language}"
         if annotator:
             back = _session_address(campaign, annotator, language)
-        return HTMLResponse(pages.report_page(campaign, language, back))
+        return HTMLResponse(page.report_page(language, back))
 
     @app.post("/enter")
     def enter(request: Request, body: EnterBody) -> dict[str, str]:
         session = campaign.session(body.annotator)
         return {"address": _session_address(campaign, session.annotator, _language(request))}
 
+    folders = [files(package) / "static" for package in (PACKAGE, page.package)]
+    static_files = {file.name: file for folder in folders for file in folder.iterdir()}
+
     @app.get("/static/{name}")
     def static(name: str) -> Response:
-        if name not in _STATIC:
+        if name not in static_files:
             raise HTTPException(404)
-        source = files("urs_inspect.annotation") / "static" / name
-        return Response(source.read_bytes(), media_type=_STATIC[name])
+        content = static_files[name].read_bytes()
+        return Response(content, media_type=_MEDIA[Path(name).suffix])
 
 
-def _add_decisions(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
-    def page_part(request: Request, session: Session | RatingSession) -> Response:
-        return HTMLResponse(pages.session_fragment(session, _language(request)))
+def _add_decisions(app: FastAPI, page: Page[Any]) -> None:
+    def page_part(request: Request, session: OwnItems[Any]) -> Response:
+        return HTMLResponse(page.session_fragment(session, _language(request)))
 
-    if isinstance(campaign, RatingCampaign):
+    page.add_decisions(app, page_part)
 
-        @app.post("/rate/{annotator}/cast")
-        def rate(request: Request, annotator: str, body: RateBody) -> Response:
-            session = campaign.session(annotator)
-            session.rate(body.answer, body.final, body.criteria, body.seconds)
-            return page_part(request, session)
-
-        @app.post("/rate/{annotator}/cannot_tell")
-        def cannot_tell(request: Request, annotator: str, body: CannotTellBody) -> Response:
-            session = campaign.session(annotator)
-            session.cannot_tell(body.answer, body.seconds)
-            return page_part(request, session)
-
-    else:
-
-        @app.post("/vote/{annotator}/cast")
-        def cast(request: Request, annotator: str, body: CastBody) -> Response:
-            session = campaign.session(annotator)
-            session.cast(body.ballot, body.choice, body.seconds)
-            return page_part(request, session)
-
-    @app.post(f"/{campaign.kind}/{{annotator}}/undo")
+    @app.post(f"/{page.campaign.kind}/{{annotator}}/undo")
     def undo(request: Request, annotator: str, body: UndoBody) -> Response:
-        session = campaign.session(annotator)
+        session = page.campaign.session(annotator)
         session.undo(body.item)
         return page_part(request, session)
 
@@ -207,14 +168,14 @@ def _refused(request: Request, guard: Guard) -> Response | None:
         return _problem(request, 401, texts(language)["token_title"])
     offered = request.query_params.get("token", "")
     if not (offered and guard.is_token(offered)):
-        return HTMLResponse(pages.token_page(language, wrong=bool(offered)), 401)
-    response = HTMLResponse(pages.entered_page(language))
+        return HTMLResponse(token_page(language, wrong=bool(offered)), 401)
+    response = HTMLResponse(entered_page(language))
     response.set_cookie(
         guard.cookie,
         guard.cookie_value,
         httponly=True,
         samesite="strict",
-        max_age=int(30 * _DAY),
+        max_age=int(30 * DAY),
     )
     return response
 
@@ -222,21 +183,20 @@ def _refused(request: Request, guard: Guard) -> Response | None:
 def _problem(request: Request, status: int, reason: str) -> Response:
     """Report a problem: as a page for GET, as JSON to the script of the page."""
     if request.method in {"GET", "HEAD"}:
-        return HTMLResponse(
-            pages.problem_page(_language(request), reason, request.app.state.kind), status
-        )
+        page: Page[Any] = request.app.state.page
+        return HTMLResponse(page.problem_page(_language(request), reason), status)
     return JSONResponse({"problem": reason}, status)
 
 
 def _language(request: Request) -> str:
     asked = request.query_params.get("language", "")
-    default: str = request.app.state.language
+    default: str = request.app.state.page.campaign.language
     if asked in LANGUAGES:
         return asked
     return default
 
 
-def _session_address(campaign: Campaign | RatingCampaign, annotator: str, language: str) -> str:
+def _session_address(campaign: People[Any], annotator: str, language: str) -> str:
     return f"/{campaign.kind}/{quote(annotator, safe='')}?language={language}"
 
 

@@ -12,9 +12,9 @@ from inspect_ai.solver import TaskState
 
 from tests.annotation.samples import rating
 from urs_inspect._util import InputError
-from urs_inspect.annotation._rating_queue import Answer
 from urs_inspect.annotation._ratings import Rating
-from urs_inspect.scorers._human_rating import human_rating, rated_mean
+from urs_inspect.rating._queue import Answer
+from urs_inspect.rating._scorer import human_rating, rated_mean
 
 TEXT = "An answer."
 

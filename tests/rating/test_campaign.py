@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.annotation.samples import answer, answers, campaign, rating
+from tests.annotation.samples import rating
+from tests.rating.samples import answer, answers, campaign
 from urs_inspect._util import InputError
-from urs_inspect.annotation._rating_campaign import RatingSession
 from urs_inspect.annotation._ratings import read_ratings
+from urs_inspect.rating._campaign import RatingSession
 
 
 def rate(session: RatingSession, final: int = 5) -> str:

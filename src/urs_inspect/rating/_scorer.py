@@ -10,8 +10,7 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect._arguments import Paths, Text, as_list, checked
 from urs_inspect._util import InputError, choices
-from urs_inspect.annotation._rating_queue import text_digest
-from urs_inspect.annotation._ratings import Rating, read_ratings
+from urs_inspect.annotation._ratings import Rating, read_ratings, text_digest
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers._metrics import number_of
 

@@ -2,25 +2,37 @@
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.annotation._campaign import OwnItems, People, page_language
-from urs_inspect.annotation._rating_queue import CHECK, Answer, ToRate
 from urs_inspect.annotation._ratings import (
+    CHECK,
+    RaterReport,
     Rating,
-    RatingAgreement,
     RatingReading,
-    RatingStore,
-    rating_agreement,
+    final_scores,
+    parse_rating,
+    rater_reports,
     read_ratings,
 )
-from urs_inspect.annotation._votes import digest, now
+from urs_inspect.annotation._votes import A_VOTE, EventStore, digest, now
+from urs_inspect.rating._queue import Answer, ToRate
 from urs_inspect.rubrics import Rubric
+from urs_inspect.stats._agreement import clustered_interval_alpha
+from urs_inspect.stats._bootstrap import Estimate
 
 _BETWEEN = 10  # ratings between one of an answer and its check
+
+
+class RatingStore(EventStore[Rating]):
+    """Appends ratings to the file of a person, as votes are."""
+
+    what = "ratings"
+    other = A_VOTE
+    parse = staticmethod(parse_rating)
 
 
 class RatingSession(OwnItems[ToRate]):
@@ -49,6 +61,13 @@ class RatingSession(OwnItems[ToRate]):
     def checks(self) -> int:
         """How many of `total` are answers that this person rates once more."""
         return sum(item.check for item in self._own())
+
+    @property
+    def status(self) -> str:
+        """How far this person is, and how many of the answers are checks."""
+        if not self.checks:
+            return super().status
+        return f"{super().status}, {self.checks} of them repeated answers (checks)"
 
     def _own(self) -> list[ToRate]:
         """All items but those of answers that others have rated for this person."""
@@ -169,6 +188,37 @@ class RatingSession(OwnItems[ToRate]):
 
 
 @dataclass(frozen=True)
+class RatingAgreement:
+    """Agreement of several people about final scores."""
+
+    ratings: int
+    by_count: Mapping[int, int]  # number of ratings -> answers that have so many
+    # Krippendorff's, interval, clustered by question; NaN with fewer than two answers rated by
+    # several
+    alpha: Estimate
+    raters: tuple[RaterReport, ...]  # by name
+
+    @property
+    def answers(self) -> int:
+        """Answers with at least one rating."""
+        return sum(self.by_count.values())
+
+
+def rating_agreement(reading: RatingReading) -> RatingAgreement:
+    """Measure how far people agree with each other, and each with themselves."""
+    table = final_scores(reading)
+    questions = {rating.answer_id: rating.question for rating in reading.ratings}
+    clustered = clustered_interval_alpha(table.to_numpy().T, list(questions.values()))
+    counts = Counter(table.count(axis="columns").tolist())
+    return RatingAgreement(
+        ratings=len(reading.ratings),
+        by_count=dict(sorted(counts.items())),
+        alpha=clustered.reported(),
+        raters=rater_reports(reading),
+    )
+
+
+@dataclass(frozen=True)
 class RatingPlan:
     """How answers are rated."""
 
@@ -222,4 +272,14 @@ class RatingCampaign(People[RatingSession]):
         """Agreement about these answers, and all ratings in the files."""
         reading = read_ratings(sorted(self.directory.glob("*.jsonl")))
         answers = {item.answer.id for item in self.queue}
-        return rating_agreement(reading.about(answers)), reading
+        return rating_agreement(about(answers, reading)), reading
+
+
+def about(answers: Collection[str], reading: RatingReading) -> RatingReading:
+    """A reading without ratings of answers other than those of these ids."""
+    return replace(
+        reading,
+        ratings=tuple(one for one in reading.ratings if one.answer_id in answers),
+        checks=tuple(pair for pair in reading.checks if pair[0].answer_id in answers),
+        cannot_tell=tuple(one for one in reading.cannot_tell if one.answer_id in answers),
+    )

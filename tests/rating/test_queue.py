@@ -6,9 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.annotation.samples import answer, answers, rating
-from urs_inspect.annotation._rating_queue import ToRate, draw, sampling_rate
+from tests.annotation.samples import rating
+from tests.rating.samples import answer, answers
 from urs_inspect.annotation._ratings import inclusion_weights
+from urs_inspect.rating._queue import ToRate, draw, sampling_rate
 
 
 @pytest.mark.parametrize(("disagreement", "rate"), [(0, 1), (0.5, 1.5), (2, 3), (9, 3)])

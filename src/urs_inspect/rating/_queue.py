@@ -1,6 +1,5 @@
 """The order in which people rate answers: random, with known rates, so that few speak for all."""
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,13 +8,10 @@ from functools import cached_property
 from itertools import chain, zip_longest
 from operator import itemgetter
 
+from urs_inspect.annotation._ratings import CHECK, answer_id, text_digest
 from urs_inspect.annotation._votes import digest
 
-CHECK = "-check"
-"""Follows the id of an answer that the same person rates again."""
-
 _HIGHEST_RATE = 3.0
-_ID_DIGITS = 16
 
 
 @dataclass(frozen=True)
@@ -43,23 +39,11 @@ class Answer:
         return answer_id(self.question, self.model, self.epoch, self.text_digest)
 
 
-def text_digest(text: str) -> str:
-    """The first digits of a hash of a text."""
-    return digest(text).hex()[:_ID_DIGITS]
-
-
-def answer_id(question: str, model: str, epoch: int, text: str) -> str:
-    """Id of an answer with this digest of its text."""
-    return text_digest(json.dumps([question, model, epoch, text]))
-
-
 @dataclass(frozen=True)
 class ToRate:
     """An answer to rate, with what is needed to know how many answers its rating stands for.
 
-    Each answer has a key `-log(u) / rate` with u uniform in (0, 1]; those of a model are drawn by
-    increasing key. Those with a key below t are then a sample with inclusion probabilities `1 -
-    exp(-rate * t)`.
+    `inclusion_weights` says how answers are drawn.
     """
 
     answer: Answer
@@ -72,14 +56,19 @@ class ToRate:
         """What a rating of it is about."""
         return self.answer.id + (CHECK if self.check else "")
 
+    @property
+    def language(self) -> str:
+        """Language of what is read."""
+        return self.answer.language
+
 
 def draw(answers: Sequence[Answer]) -> tuple[ToRate, ...]:
     """Put answers in the order in which they are to be rated.
 
-    Models take turns. Within a model the order is random by keys (see `ToRate`) whose u are spread
-    evenly over each intent, so that every beginning holds the intents in about the proportion of
-    all answers. The chance is a hash of the answer: a model's order is the same after a restart,
-    and does not change when a log of another model is added.
+    Models take turns. Within a model the order is random by keys (see `inclusion_weights`) whose u
+    are spread evenly over each intent, so that every beginning holds the intents in about the
+    proportion of all answers. The chance is a hash of the answer: a model's order is the same after
+    a restart, and does not change when a log of another model is added.
 
     Source: successive sampling (Rosen, "Asymptotic theory for order sampling", 1997), with the key
     of the next unit as threshold (Cohen and Kaplan, "Summarizing data using bottom-k sketches",
