@@ -153,6 +153,14 @@ def print_figures(directory: Path) -> None:
         print(f"  {name:38}{value:>9}")
 
 
+def print_core() -> None:
+    """Print how many of the tokens are left without the satellites."""
+    from urs_inspect._satellites import SATELLITES
+
+    satellites = sum(measure(SOURCE / name).tokens for name in SATELLITES)
+    print(f"  {'code tokens of core':38}{measure(SOURCE).tokens - satellites:>9,}")
+
+
 def print_options() -> None:
     """Print how many options the commands have and how many arguments the tasks."""
     import click
@@ -189,6 +197,7 @@ def main() -> None:
     for directory in directories or [SOURCE]:
         print_figures(directory)
     if not directories:
+        print_core()
         print_options()
 
 
