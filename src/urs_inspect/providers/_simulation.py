@@ -157,8 +157,9 @@ class SimulationAPI(ModelAPI):
     ) -> ModelOutput:
         """Answer; judge, when asked to score, rate or compare; or reply as a satellite does."""
         prompt = "\n\n".join(message.text for message in input)
-        text = simulate_judgement(prompt, self.model_name)
-        text = text or _offered_reply(prompt, self.model_name)
+        # First those that know their own instructions: what is judged may hold an example as well.
+        text = _offered_reply(prompt, self.model_name)
+        text = text or simulate_judgement(prompt, self.model_name)
         if text is None and (names := _names_to_score(prompt)):
             text = simulate_judge(prompt, names, self.model_name)
         text = text or simulate_sum(input[-1].text, self.model_name)

@@ -1,9 +1,12 @@
 """How simulated models make a new instruction out of a given one."""
 
 import json
+import re
 
 from urs_inspect.providers._simulated_judgement import between, digest_of
 
+_GIVEN = "given_instruction"
+_TAG = re.compile(r"<(\w+)>")
 _FRAMES = (
     (
         "Describe step by step how a {person} could {deed} a {thing} in a {place}, and name two"
@@ -79,7 +82,10 @@ def simulate_instruction(prompt: str, model: str) -> str | None:
 
     None if the prompt gives no instruction to start from.
     """
-    given = between(prompt, "given_instruction")
+    first_tag = _TAG.search(prompt)
+    if first_tag is None or first_tag[1] != _GIVEN:  # later ones may be of a text that is judged
+        return None
+    given = between(prompt, _GIVEN)
     if not given:
         return None
     digits = iter(digest_of(model, given))
@@ -89,6 +95,6 @@ def simulate_instruction(prompt: str, model: str) -> str | None:
             **{name: words[next(digits) % len(words)] for name, words in _WORDS.items()}
         )
     }
-    if '"answer":' in prompt.partition("<given_instruction>")[0]:
+    if '"answer":' in prompt.partition(f"<{_GIVEN}>")[0]:
         made["answer"] = "Simulated: there is no answer to this."
     return json.dumps(made, ensure_ascii=False)

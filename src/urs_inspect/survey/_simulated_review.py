@@ -19,12 +19,11 @@ def simulate_review(prompt: str, model: str) -> str | None:
 
     The same for all models; None if no review is asked for.
     """
-    if not _REVIEW_EXAMPLE.search(prompt):
+    instructions = prompt.partition("<question>")[0]
+    if not _REVIEW_EXAMPLE.search(instructions):
         return None
     question = between(prompt, "question")
-    intents = [
-        name for name in _INTENT.findall(prompt.partition("<question>")[0]) if name not in FLAGS
-    ]
+    intents = [name for name in _INTENT.findall(instructions) if name not in FLAGS]
     verdicts = {
         "understandable": len(question) >= _LEAST,
         "self_contained": not _ELSEWHERE.search(question),
