@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import urs_inspect
+from urs_inspect._satellites import POINTS, SATELLITES, at, offered, satellites
 from urs_inspect.cli import main
 
 SOURCE = Path(urs_inspect.__file__).parent
@@ -309,6 +310,25 @@ def test_the_door_registers_everything_under_the_name_of_the_package_and_nothing
     found = {info.name: info.type for info in infos if info.type != "hooks"}
     found.pop("urs_inspect/urs_estimate", None)  # likewise, by `urs-inspect estimate`
     assert found == listed
+
+
+def test_what_satellites_offer_goes_to_extension_points_that_there_are() -> None:
+    points = {point for satellite in satellites() for point in satellite.offers}
+    assert points <= set(POINTS)
+    with pytest.raises(KeyError, match="judges of pears"):
+        offered("judges of pears")
+    for addresses in map(offered, POINTS):
+        for address in addresses.values():
+            assert at(address) is not None
+
+
+@pytest.mark.satellites
+def test_the_architecture_names_every_extension_point_and_satellite() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text("utf-8")
+    for point in POINTS:
+        assert f"| {point} |" in page
+    for name in SATELLITES:
+        assert f"| `{name}/` |" in page
 
 
 def test_the_package_says_that_it_is_typed() -> None:

@@ -28,6 +28,24 @@ SATELLITES = (
     "survey",
 )
 
+POINTS = {
+    "adjustments of rankings": "an `Adjustment` (`cli/_rank.py`), by the name of its option",
+    "arguments of tasks": "the model of an argument of tasks, by its name",
+    "campaigns of annotate": "a `CampaignKind` (`cli/_annotate.py`)",
+    "changes of answers": "reads the logs of a task that has answers judged again, by its name",
+    "evaluators of answers": "makes an `AnswerEvaluator` (`judging/_answer_evaluators.py`)",
+    "files beside reports": "writes more files of `report`, by the name of its option",
+    "importable files": "recognises a table that can be imported as logs (`Importable`)",
+    "judges of pairs": "makes a `LocalJudge` (`solvers/_local_judges.py`), by the judge's name",
+    "kinds of files": "kinds of files that `check` knows: kind -> columns, reader, command",
+    "priors of votes": "the class of a `Prior` (`discrepancy/_allocation.py`), named `judge`",
+    "scorers": "makes a `LocalScorer` (`tasks/_local_scorer.py`), by the scorer's name",
+    "similarities": "makes a similarity of `mad`, by its name",
+    "simulated replies": "replies to a prompt that simulated models do not know otherwise",
+    "worth of panels": "says how many independent judges a panel is worth",
+}
+"""Extension points, of core or a satellite -> what is at the addresses that are offered there."""
+
 
 @dataclass(frozen=True)
 class Satellite:
@@ -45,7 +63,7 @@ class Satellite:
     commands: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     """Group of the help -> command -> its address and its line in the help."""
     offers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """What is offered to an extension point, of core or a satellite -> name -> address."""
+    """One of `POINTS` -> name -> address."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +84,13 @@ def satellites() -> tuple[Satellite, ...]:
 
 
 def offered(point: str) -> dict[str, str]:
-    """Name -> address of what all satellites offer to an extension point."""
-    found: dict[str, str] = {}
+    """Name -> address of what all satellites offer to an extension point, one of `POINTS`."""
+    if point not in POINTS:
+        raise KeyError(point)  # else a name that is spelt wrong would offer nothing
+    addresses: dict[str, str] = {}
     for satellite in satellites():
-        found.update(satellite.offers.get(point, {}))
-    return found
+        addresses.update(satellite.offers.get(point, {}))
+    return addresses
 
 
 def at(address: str) -> Any:
