@@ -123,6 +123,17 @@ def test_a_ballot_that_nobody_votes_on_goes_to_another_person_in_the_end(
     assert queue.next("bo") == held
 
 
+def test_a_ballot_with_votes_of_two_people_is_done_once() -> None:
+    queue = BallotQueue(made(), plan())
+    ballot = queue.next("ann")
+    assert ballot is not None
+    for name in ("ann", "bo"):
+        queue.cast(Vote(ballot.id, name, "a"))
+    assert queue.state().done == 1
+    queue.undo(ballot.id, "ann")
+    assert queue.state().done == 1
+
+
 def test_a_vote_that_cannot_tell_spends_its_ballot_and_says_nothing() -> None:
     queue = BallotQueue(made(), plan(prior=PRIOR))
     ballot = queue.next("ann")
