@@ -200,14 +200,15 @@ def weighed_ranking(
     """A judge's prior for the models of the votes, and the ranking with it; `sources` are not votes
     on comparisons.
     """
-    from urs_inspect.adjusting._judge_prior import JudgePrior, rank_with_prior
+    from urs_inspect.adjusting._judge_prior import rank_with_prior
+    from urs_inspect.adjusting._verdicts import prior_of_log
 
     place = Path(log).resolve()
     if {place, *place.parents} & {Path(source).resolve() for source in sources}:
         raise InputError(
             f"prior: '{log}' is what is ranked; its verdicts would count twice. Name people's votes"
         )
-    judged = JudgePrior.of_log(log)
+    judged = prior_of_log(log)
     without = sorted(set(judged.players) - set(battles.players))
     judged = judged.among(battles.players)
     if without:
