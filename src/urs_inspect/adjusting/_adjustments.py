@@ -12,13 +12,11 @@ from urs_inspect._util import InputError, choices, counted
 if TYPE_CHECKING:
     from urs_inspect.adjusting._adjusted import Coefficient
     from urs_inspect.adjusting._judge_prior import JudgePrior, WeighedRanking
-    from urs_inspect.logs._battles import Compared
+    from urs_inspect.logs._battles import RankedBattles
     from urs_inspect.reports.numbers._rankings import RankBattles
     from urs_inspect.reports.words._rankings import Adjusted
     from urs_inspect.stats import Battles, Ranking
     from urs_inspect.stats._bootstrap import Floats
-
-_ROUNDS = 1000
 
 
 class ByJudge:
@@ -38,7 +36,7 @@ class ByJudge:
         self._log = log
 
     def adjust(
-        self, compared: "Compared", say: Callable[[str], None]
+        self, compared: "RankedBattles", say: Callable[[str], None]
     ) -> "Callable[[Ranking, RankBattles], Adjusted]":
         """Correct people's votes; the result puts the ratings into words beside those without."""
         from urs_inspect.adjusting._adjusted import rank_corrected
@@ -48,11 +46,12 @@ class ByJudge:
             rankings_of_judge,
             read_judge_verdicts,
         )
+        from urs_inspect.cli._rank import ROUNDS
 
         people = compared.people
         assert people is not None  # noqa: S101 - there are votes
         verdicts = read_judge_verdicts(self._log, people.asked.values())
-        found = rank_corrected(judged_ballots(people, verdicts.outcomes), rounds=_ROUNDS)
+        found = rank_corrected(judged_ballots(people, verdicts.outcomes), rounds=ROUNDS)
 
         def beside(ranking: "Ranking", rank: "RankBattles") -> "Adjusted":
             corrected = corrected_section(found, verdicts, ranking)
@@ -83,18 +82,19 @@ class AtEqualStyle:
         self._features, self._coefficients = style(control)
 
     def adjust(
-        self, compared: "Compared", say: Callable[[str], None]
+        self, compared: "RankedBattles", say: Callable[[str], None]
     ) -> "Callable[[Ranking, RankBattles], Adjusted]":
         """Rate at equal style; the result puts the ratings into words."""
         from urs_inspect.adjusting._adjusted import rank_controlled
         from urs_inspect.adjusting._report import controlled_section
+        from urs_inspect.cli._rank import ROUNDS
 
         found = rank_controlled(
             compared.battles,
-            styles_of(compared.responses, self._features, compared.named),
+            styles_of(compared.responses, self._features, compared.sources),
             self._features,
             given=self._coefficients,
-            rounds=_ROUNDS,
+            rounds=ROUNDS,
         )
         return lambda ranking, rank: controlled_section(found)
 
@@ -113,12 +113,12 @@ class WithPrior:
         self._log = log
 
     def adjust(
-        self, compared: "Compared", say: Callable[[str], None]
+        self, compared: "RankedBattles", say: Callable[[str], None]
     ) -> "Callable[[Ranking, RankBattles], Adjusted]":
         """Rate with the prior; the result puts the ratings into words beside those without."""
         from urs_inspect.adjusting._report import prior_section
 
-        sources: Sequence[str] = compared.named
+        sources: Sequence[str] = compared.sources
         if compared.people:
             sources = ()
         prior, weighed = weighed_ranking(compared.battles, self._log, sources, say)
