@@ -51,15 +51,15 @@ class ByJudge:
         people = compared.people
         assert people is not None  # noqa: S101 - there are votes
         verdicts = read_judge_verdicts(self._log, people.asked.values())
-        found = rank_corrected(judged_ballots(people, verdicts.outcomes), rounds=ROUNDS)
+        corrected = rank_corrected(judged_ballots(people, verdicts.outcomes), rounds=ROUNDS)
 
         def beside(ranking: "Ranking", rank: "RankBattles") -> "Adjusted":
-            corrected = corrected_section(found, verdicts, ranking)
+            section = corrected_section(corrected, verdicts, ranking)
             if compared.by is None:
-                return corrected
+                return section
             by_judge = rankings_of_judge(compared.by, people, verdicts, compared.groups, rank)
             return replace(
-                corrected,
+                section,
                 of_groups=judge_section(by_judge),
                 facts_of_groups=groups_facts(by_judge),
             )
@@ -89,14 +89,14 @@ class AtEqualStyle:
         from urs_inspect.adjusting._report import controlled_section
         from urs_inspect.cli._rank import ROUNDS
 
-        found = rank_controlled(
+        controlled = rank_controlled(
             compared.battles,
             styles_of(compared.responses, self._features, compared.sources),
             self._features,
             given=self._coefficients,
             rounds=ROUNDS,
         )
-        return lambda ranking, rank: controlled_section(found)
+        return lambda ranking, rank: controlled_section(controlled)
 
 
 class WithPrior:
