@@ -25,6 +25,7 @@ from urs_inspect.adjusting._judge_prior import (
     judges_among,
     rank_with_prior,
 )
+from urs_inspect.adjusting._verdicts import prior_of_log
 from urs_inspect.discrepancy._allocation import Allocator, Posterior, laplace
 from urs_inspect.stats._battles import Battles
 from urs_inspect.stats._bootstrap import Floats
@@ -386,7 +387,7 @@ def test_a_judge_s_prior_counts_read_and_unread_verdicts_and_names_each_judge_on
         assert one.scores
         facts = one.scores["pair_choice"].metadata or {}
         one.scores["pair_choice"].metadata = {**facts, "judges": ["p/j", "p/k"]}
-    prior = JudgePrior.of_log(str(write_log(tmp_path / "log.eval", *samples, unread)))
+    prior = prior_of_log(str(write_log(tmp_path / "log.eval", *samples, unread)))
     assert prior.judges == ("p/j", "p/k")
     assert (prior.verdicts, prior.unread) == (5, 1)
 
@@ -394,12 +395,12 @@ def test_a_judge_s_prior_counts_read_and_unread_verdicts_and_names_each_judge_on
 def test_a_prior_of_people_or_of_nothing_is_refused(tmp_path: Path) -> None:
     unread = write_log(tmp_path / "unread.eval", judged(XY, math.nan), judged(XZ, math.nan))
     with pytest.raises(InputError, match=r"prior: none of 2 verdicts in .*unread\.eval"):
-        JudgePrior.of_log(str(unread))
+        prior_of_log(str(unread))
     people = judged(XY, 1.0)
     assert people.scores
     people.scores["pair_choice"].metadata = {"model_a": "x", "model_b": "y", "judges": ["human"]}
     log = write_log(tmp_path / "people.eval", people, judged(XZ, 1.0))
     with pytest.raises(InputError, match=r"prior: .*people\.eval.*people's votes"):
-        JudgePrior.of_log(str(log))
+        prior_of_log(str(log))
     with pytest.raises(InputError, match=r"^prior: no comparison in"):
-        JudgePrior.of_log(str(write_log(tmp_path / "empty.eval", sample("1", {}, {}))))
+        prior_of_log(str(write_log(tmp_path / "empty.eval", sample("1", {}, {}))))

@@ -29,6 +29,7 @@ from tests.tasks.test_mad_people import MANY, vote_over_http
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.adjusting._judge_prior import MASS, JudgePrior
+from urs_inspect.adjusting._verdicts import read_prior
 from urs_inspect.annotation._campaign import load_ballots, load_plan
 from urs_inspect.annotation._queue import BallotQueue, VotingPlan
 from urs_inspect.annotation._votes import Vote
@@ -286,7 +287,7 @@ def test_the_prior_of_a_log_is_read_and_what_does_not_count_is_warned_of(
     samples[0].scores["pair_choice"].metadata = {**facts, "judges": ["x"]}
     log = write_log(tmp_path / "log.eval", *samples)
     with caplog.at_level(logging.WARNING):
-        found = JudgePrior.read(str(log))
+        found = read_prior(str(log))
     assert (found.players, found.unread) == (("x", "y", "z"), 1)
     assert said_of_log(caplog) == [
         Telling("prior: 1 verdict could not"),

@@ -23,6 +23,7 @@ from urs_inspect.discrepancy._allocation import (
     laplace,
     near,
     prior_type,
+    read_prior,
     register_allocation,
     uniform,
 )
@@ -497,3 +498,5 @@ def test_without_the_satellite_a_prior_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(_allocation, "offered", lambda point: {})
     with pytest.raises(InputError, match="the folder `adjusting` of urs_inspect is missing"):
         prior_type()
+    with pytest.raises(InputError, match="the folder `adjusting` of urs_inspect is missing"):
+        read_prior("log.eval")

@@ -12,13 +12,11 @@ from urs_inspect._util import InputError, choices, counted
 if TYPE_CHECKING:
     from urs_inspect.adjusting._adjusted import Coefficient
     from urs_inspect.adjusting._judge_prior import JudgePrior, WeighedRanking
-    from urs_inspect.logs._battles import Compared
+    from urs_inspect.logs._battles import RankedBattles
     from urs_inspect.reports.numbers._rankings import RankBattles
     from urs_inspect.reports.words._rankings import Adjusted
     from urs_inspect.stats import Battles, Ranking
     from urs_inspect.stats._bootstrap import Floats
-
-_ROUNDS = 1000
 
 
 class ByJudge:
@@ -38,7 +36,7 @@ class ByJudge:
         self._log = log
 
     def adjust(
-        self, compared: "Compared", say: Callable[[str], None]
+        self, compared: "RankedBattles", say: Callable[[str], None]
     ) -> "Callable[[Ranking, RankBattles], Adjusted]":
         """Correct people's votes; the result puts the ratings into words beside those without."""
         from urs_inspect.adjusting._adjusted import rank_corrected
@@ -48,19 +46,20 @@ class ByJudge:
             rankings_of_judge,
             read_judge_verdicts,
         )
+        from urs_inspect.cli._rank import ROUNDS
 
         people = compared.people
         assert people is not None  # noqa: S101 - there are votes
         verdicts = read_judge_verdicts(self._log, people.asked.values())
-        found = rank_corrected(judged_ballots(people, verdicts.outcomes), rounds=_ROUNDS)
+        corrected = rank_corrected(judged_ballots(people, verdicts.outcomes), rounds=ROUNDS)
 
         def beside(ranking: "Ranking", rank: "RankBattles") -> "Adjusted":
-            corrected = corrected_section(found, verdicts, ranking)
+            section = corrected_section(corrected, verdicts, ranking)
             if compared.by is None:
-                return corrected
+                return section
             by_judge = rankings_of_judge(compared.by, people, verdicts, compared.groups, rank)
             return replace(
-                corrected,
+                section,
                 of_groups=judge_section(by_judge),
                 facts_of_groups=groups_facts(by_judge),
             )
@@ -83,20 +82,21 @@ class AtEqualStyle:
         self._features, self._coefficients = style(control)
 
     def adjust(
-        self, compared: "Compared", say: Callable[[str], None]
+        self, compared: "RankedBattles", say: Callable[[str], None]
     ) -> "Callable[[Ranking, RankBattles], Adjusted]":
         """Rate at equal style; the result puts the ratings into words."""
         from urs_inspect.adjusting._adjusted import rank_controlled
         from urs_inspect.adjusting._report import controlled_section
+        from urs_inspect.cli._rank import ROUNDS
 
-        found = rank_controlled(
+        controlled = rank_controlled(
             compared.battles,
-            styles_of(compared.responses, self._features, compared.named),
+            styles_of(compared.responses, self._features, compared.sources),
             self._features,
             given=self._coefficients,
-            rounds=_ROUNDS,
+            rounds=ROUNDS,
         )
-        return lambda ranking, rank: controlled_section(found)
+        return lambda ranking, rank: controlled_section(controlled)
 
 
 class WithPrior:
@@ -113,12 +113,12 @@ class WithPrior:
         self._log = log
 
     def adjust(
-        self, compared: "Compared", say: Callable[[str], None]
+        self, compared: "RankedBattles", say: Callable[[str], None]
     ) -> "Callable[[Ranking, RankBattles], Adjusted]":
         """Rate with the prior; the result puts the ratings into words beside those without."""
         from urs_inspect.adjusting._report import prior_section
 
-        sources: Sequence[str] = compared.named
+        sources: Sequence[str] = compared.sources
         if compared.people:
             sources = ()
         prior, weighed = weighed_ranking(compared.battles, self._log, sources, say)
@@ -200,14 +200,15 @@ def weighed_ranking(
     """A judge's prior for the models of the votes, and the ranking with it; `sources` are not votes
     on comparisons.
     """
-    from urs_inspect.adjusting._judge_prior import JudgePrior, rank_with_prior
+    from urs_inspect.adjusting._judge_prior import rank_with_prior
+    from urs_inspect.adjusting._verdicts import prior_of_log
 
     place = Path(log).resolve()
     if {place, *place.parents} & {Path(source).resolve() for source in sources}:
         raise InputError(
             f"prior: '{log}' is what is ranked; its verdicts would count twice. Name people's votes"
         )
-    judged = JudgePrior.of_log(log)
+    judged = prior_of_log(log)
     without = sorted(set(judged.players) - set(battles.players))
     judged = judged.among(battles.players)
     if without:

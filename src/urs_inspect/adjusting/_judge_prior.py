@@ -9,15 +9,14 @@ gains, and what a bad one costs: docs/appendix/sample_efficiency.md.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from logging import getLogger
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from urs_inspect._util import InputError, choices, counted
+from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy._allocation import (
     Belief,
     Posterior,
@@ -25,8 +24,7 @@ from urs_inspect.discrepancy._allocation import (
     dispersion_of,
     laplace,
 )
-from urs_inspect.logs._comparisons import Comparison, read_comparisons
-from urs_inspect.stats._battles import Battle, Battles, battles_of, connectivity_of
+from urs_inspect.stats._battles import Battles, connectivity_of
 from urs_inspect.stats._bootstrap import (
     LEVEL,
     SEED,
@@ -66,12 +64,6 @@ _SWITCH = 0.2
 _LONGEST_STEP = 1.0
 _TOLERANCE = 1e-7
 _MOST_STEPS = 100
-
-
-def judges_of(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
-    """Names of the judges of comparisons, each once."""
-    named = chain.from_iterable(item.facts.get("judges", ()) for item in comparisons)
-    return tuple(dict.fromkeys(map(str, named)))
 
 
 def judges_among(judges: Sequence[str], models: Sequence[str]) -> list[str]:
@@ -204,47 +196,6 @@ class JudgePrior:
             verdicts=len(battles),
             unread=unread,
         )
-
-    @classmethod
-    def of_log(cls, log: str) -> Self:
-        """The prior that a finished log of `mad` gives, whose ballots may be any.
-
-        `InputError` if the log has no verdict of a judge, has people's choices, or does not link
-        all models.
-        """
-        comparisons = read_comparisons(log, "prior")
-        if any(item.facts.get("judges") == ["human"] for item in comparisons):
-            raise InputError(
-                f"prior: '{log}' is about people's votes, not a judge's verdicts; name a log with a"
-                " judge"
-            )
-        known = [item for item in comparisons if not math.isnan(item.outcome)]
-        if not known:
-            verdicts = counted(len(comparisons), "verdict")
-            raise InputError(
-                f"prior: none of {verdicts} in '{log}' could be parsed, so nothing is known of the"
-                " judge"
-            )
-        decided = []
-        for item in known:
-            ballot = item.ballot
-            decided.append(Battle(ballot.model_a, ballot.model_b, item.outcome, ballot.instruction))
-        unread = len(comparisons) - len(known)
-        return cls.of(battles_of(decided), judges_of(known), unread=unread)
-
-    @classmethod
-    def read(cls, log: str) -> Self:
-        """The prior that a log gives; warns of verdicts that do not count, and of a judge among
-        the models.
-        """
-        prior = cls.of_log(log)
-        if prior.unread:
-            logger.warning(
-                f"prior: {counted(prior.unread, 'verdict')} could not be parsed and will not count"
-            )
-        for sentence in prior.remarks(prior.players):
-            logger.warning(f"prior: {sentence}")
-        return prior
 
     @property
     def ratings(self) -> Floats:

@@ -44,39 +44,28 @@ _GIVEN = (
 )
 
 
-def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Ranking) -> Adjusted:
+def corrected_section(
+    corrected: CorrectedRanking, judge: JudgeVerdicts, plain: Ranking
+) -> Adjusted:
     """Ratings by people's votes, corrected by a judge's verdicts on all ballots."""
-    places = found.places
+    places = corrected.places
     warnings = _changes_of_order("With the judge's verdicts", plain, _neighbours(places))
     warnings += judges_among(judge.judges, places.players)
-    votes = counted(found.votes, "vote")
-    if found.both < found.verdicts and round(found.worth) > found.votes:
-        worth = f"With the verdicts, {votes} give the precision of {found.worth:,.0f}"
+    votes = counted(corrected.votes, "vote")
+    if corrected.both < corrected.verdicts and round(corrected.worth) > corrected.votes:
+        worth = f"With the verdicts, {votes} give the precision of {corrected.worth:,.0f}"
     else:
         worth = f"The judge's verdicts add nothing to the {votes}"
     weight = "people voted on every comparison that has a verdict"
-    if found.both < found.verdicts:
-        weight = f"lambda, the weight of the judge's verdicts, is {found.weight:.2f}"
+    if corrected.both < corrected.verdicts:
+        weight = f"lambda, the weight of the judge's verdicts, is {corrected.weight:.2f}"
     ballots = len(judge.outcomes) + judge.unparsed + judge.missing + judge.other_responses
-    left_out = (
-        (judge.unparsed, "ballot", "whose verdict could not be parsed"),
-        (judge.missing, "ballot", "missing from the judge's log"),
-        (judge.other_responses, "ballot", "with other responses in the judge's log"),
-        (
-            len(judge.outcomes) - found.verdicts,
-            "verdict",
-            "about models without votes, which people cannot rank",
-        ),
-        (judge.other_ballots, "verdict", "of the judge's log about other comparisons"),
-    )
-    not_counted = "; ".join(
-        f"{counted(count, noun)} {which}" for count, noun, which in left_out if count
-    )
+    not_counted = _not_counted(corrected, judge)
     notes = [
         (
-            f"{found.votes:,} of {counted(ballots, 'comparison')} have votes of people,"
-            f" {found.verdicts:,} a verdict of {choices(judge.judges) or 'the judge'}; on the"
-            f" {found.both:,} with both they agree on {share(found.agreement)}."
+            f"{corrected.votes:,} of {counted(ballots, 'comparison')} have votes of people,"
+            f" {corrected.verdicts:,} a verdict of {choices(judge.judges) or 'the judge'}; on the"
+            f" {corrected.both:,} with both they agree on {share(corrected.agreement)}."
         ),
         f"{worth}: {weight}.",
         *warnings,
@@ -93,50 +82,72 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
     columns = {
         "corrected": places.ratings,
         "people alone": _before(places),
-        "judge alone": found.judge,
+        "judge alone": corrected.judge,
     }
     table = _table(places.players, places.ranks, columns)
     facts = {
         **_facts(places),
         "people": dict(zip(places.players, _before(places), strict=True)),
-        "judge": dict(zip(places.players, found.judge, strict=True)),
+        "judge": dict(zip(places.players, corrected.judge, strict=True)),
         "judges": list(judge.judges),
-        "lambda": found.weight,
-        **{name: getattr(found, name) for name in ("votes", "verdicts", "both", "agreement")},
-        "votes_worth": found.worth,
-        **{
-            name: getattr(judge, name)
-            for name in ("unparsed", "missing", "other_responses", "other_ballots")
-        },
+        "lambda": corrected.weight,
+        "votes": corrected.votes,
+        "verdicts": corrected.verdicts,
+        "both": corrected.both,
+        "agreement": corrected.agreement,
+        "votes_worth": corrected.worth,
+        "unparsed": judge.unparsed,
+        "missing": judge.missing,
+        "other_responses": judge.other_responses,
+        "other_ballots": judge.other_ballots,
     }
     section = Section("Votes of people, corrected by a judge", notes, [table], warnings=warnings)
     return Adjusted(section, {"corrected": facts})
 
 
-def controlled_section(found: ControlledRanking) -> Adjusted:
+def _not_counted(corrected: CorrectedRanking, judge: JudgeVerdicts) -> str:
+    """Which ballots and verdicts do not count, and how many; empty if all do."""
+    left_out = (
+        (judge.unparsed, "ballot", "whose verdict could not be parsed"),
+        (judge.missing, "ballot", "missing from the judge's log"),
+        (judge.other_responses, "ballot", "with other responses in the judge's log"),
+        (
+            len(judge.outcomes) - corrected.verdicts,
+            "verdict",
+            "about models without votes, which people cannot rank",
+        ),
+        (judge.other_ballots, "verdict", "of the judge's log about other comparisons"),
+    )
+    clauses = []
+    for count, noun, which in left_out:
+        if count:
+            clauses.append(f"{counted(count, noun)} {which}")
+    return "; ".join(clauses)
+
+
+def controlled_section(controlled: ControlledRanking) -> Adjusted:
     """Ratings at equal style, and what differences of style are worth."""
-    places = found.places
-    features = list(found.coefficients)
+    places = controlled.places
+    features = list(controlled.coefficients)
     style = "style"
     if features == ["length"]:
         style = "length"
     origin = "fitted together with the ratings"
-    if found.given:
+    if controlled.given:
         origin = "kept from the file of coefficients"
     notes = [
         _DESCRIPTION,
         (
             "Ratings as they would be if both answers of each comparison had the same"
-            f" {choices(features)}: Bradley-Terry "
-            "with the differences as covariates, "
-            f"{origin}."
+            f" {choices(features)}: Bradley-Terry with the differences as covariates, {origin}."
         ),
         _brackets(places),
     ]
-    if found.given:
+    if controlled.given:
         notes.append(_GIVEN)
     notes += [
-        f"Skipped, since no comparison has a difference in it: {name}." for name in found.skipped
+        f"Skipped, since no comparison has a difference in it: {name}."
+        for name in controlled.skipped
     ]
     columns = {
         f"at equal {style}": places.ratings,
@@ -146,27 +157,29 @@ def controlled_section(found: ControlledRanking) -> Adjusted:
     table = _table(places.players, places.ranks, columns, {"change": number(0, sign=True)})
     times = [
         (1 + scale) / (1 - scale) if scale < 1 else math.nan
-        for scale, _ in found.coefficients.values()
+        for scale, _ in controlled.coefficients.values()
     ]
-    worth = pd.DataFrame({"feature": features, _TIMES: times, _GAIN: list(found.effects)})
+    worth = pd.DataFrame({"feature": features, _TIMES: times, _GAIN: list(controlled.effects)})
     effects = Table(worth, {_TIMES: number(1), _GAIN: number(0, sign=True)})
+    coefficients = []
+    for name, effect in zip(features, controlled.effects, strict=True):
+        coefficients.append(
+            {
+                "feature": name,
+                **controlled.coefficients[name]._asdict(),
+                "points": effect.value,
+                "interval": interval_fact(effect),
+            }
+        )
     facts = {
         **_facts(places),
         "changes": {
             name: {"value": change.value, "interval": interval_fact(change)}
             for name, change in zip(places.players, places.extra, strict=True)
         },
-        "coefficients": [
-            {
-                "feature": name,
-                **pair._asdict(),
-                "points": effect.value,
-                "interval": interval_fact(effect),
-            }
-            for (name, pair), effect in zip(found.coefficients.items(), found.effects, strict=True)
-        ],
-        "coefficients_given": found.given,
-        "features_skipped": list(found.skipped),
+        "coefficients": coefficients,
+        "coefficients_given": controlled.given,
+        "features_skipped": list(controlled.skipped),
     }
     section = Section(
         f"At equal {style}, by a regression", notes, [table, effects], warnings=[_DESCRIPTION]
@@ -312,48 +325,54 @@ def _changes_of_order(why: str, plain: Ranking, neighbours: _Neighbours) -> list
         for better, other, by, sure in neighbours
         if not sure and (better, other) in clear
     ]
-    return [
-        f"{heading}: {why}, {'; '.join(named[:_MOST_NAMED])}"
-        f"{f'; and {len(named) - _MOST_NAMED} more' if len(named) > _MOST_NAMED else ''}."
-        for heading, named in (
-            ("THE ORDER CHANGES", turned),
-            ("A LEAD IS NO LONGER SIGNIFICANT", lost),
-        )
-        if named
-    ]
+    sentences = []
+    if turned:
+        sentences.append(f"THE ORDER CHANGES: {why}, {_first_few(turned)}.")
+    if lost:
+        sentences.append(f"A LEAD IS NO LONGER SIGNIFICANT: {why}, {_first_few(lost)}.")
+    return sentences
 
 
-def judge_section(found: RankingsOfJudge) -> Section:
+def _first_few(clauses: Sequence[str]) -> str:
+    """The first clauses, and how many more there are."""
+    listed = "; ".join(clauses[:_MOST_NAMED])
+    more = len(clauses) - _MOST_NAMED
+    if more > 0:
+        return f"{listed}; and {more} more"
+    return listed
+
+
+def judge_section(rankings: RankingsOfJudge) -> Section:
     """Ranks by people's votes and by a judge's verdicts on the same comparisons."""
-    judges = choices(found.judges) or "the judge"
+    judges = choices(rankings.judges) or "the judge"
     notes = [
         f"Ranks by people's votes / by the verdicts of {judges}, both on the same comparisons.",
         "Spearman: how far the two orders agree; brackets: intervals over resamples of the"
         " instructions, of both together.",
     ]
-    models = next(iter(found.people.values())).players
+    models = next(iter(rankings.people.values())).players
     columns: list[tuple[str, Sequence[str]]] = [("model", models)]
     rows = []
-    for group, people in found.people.items():
+    for group, people in rankings.people.items():
         pairs = []
-        for ranking in (people, found.judge[group]):
+        for ranking in (people, rankings.judge[group]):
             places = [str(place.rank) for place in ranking.ranks]
             pairs.append(of_models(models, ranking, places))
         columns.append((group, [" / ".join(pair) for pair in zip(*pairs, strict=True)]))
-        rows.append((group, people.battles, found.spearman[group]))
-    agreement = pd.DataFrame(rows, columns=[found.by, "comparisons", "Spearman"])
+        rows.append((group, people.battles, rankings.spearman[group]))
+    agreement = pd.DataFrame(rows, columns=[rankings.by, "comparisons", "Spearman"])
     formats = {"comparisons": number(0), "Spearman": number(2)}
     tables = [shown_columns(columns), Table(agreement, formats)]
-    return Section(f"People and the judge by {found.by}", notes, tables)
+    return Section(f"People and the judge by {rankings.by}", notes, tables)
 
 
-def groups_facts(found: RankingsOfJudge) -> dict[str, Any]:
+def groups_facts(rankings: RankingsOfJudge) -> dict[str, Any]:
     """What `rank --judge --by --json` prints under `by`: both orders of each group."""
     by_judge = {}
-    for group, spearman in found.spearman.items():
+    for group, spearman in rankings.spearman.items():
         by_judge[group] = {
-            "people": _ranks(found.people[group]),
-            "judge": _ranks(found.judge[group]),
+            "people": _ranks(rankings.people[group]),
+            "judge": _ranks(rankings.judge[group]),
             "spearman": spearman.value,
         }
     return {"judge": by_judge}

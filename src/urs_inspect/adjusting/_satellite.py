@@ -9,6 +9,9 @@ SATELLITE = Satellite(
             "control": "adjusting._adjustments:AtEqualStyle",
             "prior": "adjusting._adjustments:WithPrior",
         },
-        "priors of votes": {"judge": "adjusting._judge_prior:JudgePrior"},
+        "priors of votes": {
+            "judge": "adjusting._judge_prior:JudgePrior",
+            "log": "adjusting._verdicts:read_prior",
+        },
     },
 )

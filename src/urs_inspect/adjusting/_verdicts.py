@@ -1,23 +1,74 @@
-"""A judge's verdicts beside people's votes on the same comparisons."""
+"""A judge's verdicts, read from logs: a prior, or beside people's votes on the same comparisons."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from logging import getLogger
 from pathlib import Path
 
 import numpy as np
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.adjusting._adjusted import JudgedBallots
-from urs_inspect.adjusting._judge_prior import judges_of
+from urs_inspect.adjusting._judge_prior import JudgePrior
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.logs._battles import HumanBattles
-from urs_inspect.logs._comparisons import read_comparisons
+from urs_inspect.logs._comparisons import Comparison, read_comparisons
 from urs_inspect.reports.numbers._rankings import OVERALL, RankBattles, members_of, rankings_of
 from urs_inspect.stats import Battles, Estimate, Ranking
+from urs_inspect.stats._battles import Battle, battles_of
 from urs_inspect.stats._bootstrap import Flags, number_clusters, reported
 from urs_inspect.stats._ranking import DIGITS, centred_ranks, cosine
+
+logger = getLogger(__name__)
+
+
+def judges_of(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
+    """Names of the judges of comparisons, each once."""
+    named = chain.from_iterable(item.facts.get("judges", ()) for item in comparisons)
+    return tuple(dict.fromkeys(map(str, named)))
+
+
+def prior_of_log(log: str) -> JudgePrior:
+    """The prior that a finished log of `mad` gives, whose ballots may be any.
+
+    `InputError` if the log has no verdict of a judge, has people's choices, or does not link
+    all models.
+    """
+    comparisons = read_comparisons(log, "prior")
+    if any(item.facts.get("judges") == ["human"] for item in comparisons):
+        raise InputError(
+            f"prior: '{log}' is about people's votes, not a judge's verdicts; name a log with a"
+            " judge"
+        )
+    known = [item for item in comparisons if not math.isnan(item.outcome)]
+    if not known:
+        verdicts = counted(len(comparisons), "verdict")
+        raise InputError(
+            f"prior: none of {verdicts} in '{log}' could be parsed, so nothing is known of the"
+            " judge"
+        )
+    decided = []
+    for item in known:
+        ballot = item.ballot
+        decided.append(Battle(ballot.model_a, ballot.model_b, item.outcome, ballot.instruction))
+    unread = len(comparisons) - len(known)
+    return JudgePrior.of(battles_of(decided), judges_of(known), unread=unread)
+
+
+def read_prior(log: str) -> JudgePrior:
+    """The prior that a log gives; warns of verdicts that do not count, and of a judge among the
+    models.
+    """
+    prior = prior_of_log(log)
+    if prior.unread:
+        logger.warning(
+            f"prior: {counted(prior.unread, 'verdict')} could not be parsed and will not count"
+        )
+    for sentence in prior.remarks(prior.players):
+        logger.warning(f"prior: {sentence}")
+    return prior
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 from urs_inspect.cli._offered_options import OfferedOption, offered_options
 
 if TYPE_CHECKING:
-    from urs_inspect.logs._battles import Compared
+    from urs_inspect.logs._battles import RankedBattles
     from urs_inspect.reports.numbers._rankings import RankBattles
     from urs_inspect.reports.words._rankings import Adjusted
     from urs_inspect.stats import Battles, Ranking
 
-_ROUNDS = 1000
+ROUNDS = 1000
+"""Number of resamples behind an interval."""
 
 ADJUSTMENTS = "adjustments of rankings"
 """What a satellite offers adjustments under: the name of an option -> the address of a class of
@@ -35,17 +36,19 @@ class Adjustment(OfferedOption, Protocol):
     """
 
     def adjust(
-        self, compared: "Compared", say: Callable[[str], None]
+        self, compared: "RankedBattles", say: Callable[[str], None]
     ) -> "Callable[[Ranking, RankBattles], Adjusted]":
-        """Compute adjusted ratings, before the ratings by Elo, which take longest.
+        """Compute adjusted ratings of the battles.
+
+        The ranking without the adjustment is not known yet; the function that is returned gets it.
 
         Args:
-            compared: What is ranked.
-            say: Gets a sentence on what does not count.
+            compared: The battles, and where they come from.
+            say: Is called with a sentence on each thing that does not count.
 
         Returns:
-            What puts the result beside the ranking by votes alone: it takes this ranking, and a
-            function that ranks battles in the same way, and gives what is reported.
+            A function that gives what the report says of the adjusted ratings. It takes the ranking
+            without the adjustment, and a function that ranks other battles in the same way.
         """
 
 
@@ -117,6 +120,7 @@ def rank(
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     adjustments = _adjustments(adjusting, bool(ballot_votes))
     compared = _read(sources, ballot_votes, columns, by)
+    # Before the ratings by Elo, which take longest: what an adjustment refuses is said at once.
     computed = [adjustment.adjust(compared, _note) for adjustment in adjustments]
     ranking = _ranked(compared.battles)
     rankings = None
@@ -185,11 +189,11 @@ def _check_use(
 
 def _read(
     sources: list[str], ballot_votes: list[str], columns: Path | None, by: str | None
-) -> "Compared":
+) -> "RankedBattles":
     """The comparisons that count."""
     from urs_inspect.logs._battles import (
         AS_THEY_ARE,
-        Compared,
+        RankedBattles,
         groups_of,
         read_counted_votes,
         read_human_battles,
@@ -210,7 +214,7 @@ def _read(
         responses = [vote.responses for vote in votes]
         facts = [vote.facts for vote in votes]
     groups = () if by is None else groups_of(facts, by, _note)
-    return Compared(sources, battles, responses, people, by, groups)
+    return RankedBattles(sources, battles, responses, people, by, groups)
 
 
 def _ranked(battles: "Battles") -> "Ranking":
@@ -229,7 +233,7 @@ def _ranked(battles: "Battles") -> "Ranking":
     ) as progress:
         bar = progress.add_task("Ratings over resamples", total=1.0)
         return rank_battles(
-            battles, rounds=_ROUNDS, progress=lambda share: progress.advance(bar, share)
+            battles, rounds=ROUNDS, progress=lambda share: progress.advance(bar, share)
         )
 
 

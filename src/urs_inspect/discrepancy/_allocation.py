@@ -166,15 +166,13 @@ Belief = Callable[[Battles], Posterior]
 """What is believed about strengths after comparisons: `laplace`, or what a prior gives."""
 
 PRIOR_POINT = "priors of votes"
-"""What a satellite offers under `judge`: the address of a class of `Prior`s."""
+"""What a satellite offers under `judge`: the address of a class of `Prior`s; under `log`: that of
+what `read_prior` calls.
+"""
 
 
 class Prior(Protocol):
     """What is known of models before people vote on their answers."""
-
-    @classmethod
-    def read(cls, log: str) -> Self:
-        """The prior that a log gives, else `InputError`; warns of what in it does not count."""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -195,15 +193,25 @@ class Prior(Protocol):
 
 def prior_type() -> type[Prior]:
     """The class of priors by a judge, which a satellite offers."""
-    address = offered(PRIOR_POINT).get("judge")
+    kind: type[Prior] = _offered_for_priors("judge")
+    return kind
+
+
+def read_prior(log: str) -> Prior:
+    """The prior that a log gives, else `InputError`; warns of what in it does not count."""
+    read: Callable[[str], Prior] = _offered_for_priors("log")
+    return read(log)
+
+
+def _offered_for_priors(name: str) -> Any:
+    address = offered(PRIOR_POINT).get(name)
     if address is None:
         raise InputError(
             "prior: the folder `adjusting` of urs_inspect is missing, which makes a prior of a"
             " judge's verdicts; install the whole package:"
             " pip install --force-reinstall urs-inspect"
         )
-    kind: type[Prior] = at(address)
-    return kind
+    return at(address)
 
 
 @dataclass(frozen=True)

@@ -391,10 +391,10 @@ class HumanBattles:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What is ranked."""
+class RankedBattles:
+    """The battles that `urs-inspect rank` ranks, with what is known of each."""
 
-    named: Sequence[str]  # files and directories that it was read from
+    sources: Sequence[str]  # files and directories that they were read from
     battles: Battles
     # of the first and second model of each battle; texts where they are known
     responses: Sequence[tuple[Any, Any]]

@@ -26,7 +26,7 @@ from urs_inspect._arguments import (
 from urs_inspect._util import InputError, naming
 from urs_inspect.annotation._queue import VOTING_KEY, VotingPlan
 from urs_inspect.discrepancy import load_similarity, parse_similarity
-from urs_inspect.discrepancy._allocation import Prior, near, prior_type
+from urs_inspect.discrepancy._allocation import Prior, near, read_prior
 from urs_inspect.discrepancy._matchmaking import NEEDS_PROBABILITIES, check_probabilities
 from urs_inspect.discrepancy._pools import MIN_CONTESTANTS, Pool, check_pool
 from urs_inspect.discrepancy._similarity import AskedSimilarity, Similarity, VectorSimilarity
@@ -314,7 +314,7 @@ def _prior(name: str, judge: str, rule: str) -> Prior:
         raise InputError(
             f"prior: allocation={rule} does not look at ratings; allowed with a prior: adaptive"
         )
-    return prior_type().read(name)
+    return read_prior(name)
 
 
 def _similarity(given: SimilarityOptions) -> Similarity:
