@@ -38,7 +38,7 @@ POINTS = {
     "importable files": "recognises a table that can be imported as logs (`Importable`)",
     "judges of pairs": "makes a `LocalJudge` (`solvers/_local_judges.py`), by the judge's name",
     "kinds of files": "kinds of files that `check` knows: kind -> columns, reader, command",
-    "priors of votes": "the class of a `Prior` (`discrepancy/_allocation.py`), named `judge`",
+    "priors of votes": "the class of a `Prior` (`discrepancy/_allocation.py`), and what reads one",
     "scorers": "makes a `LocalScorer` (`tasks/_local_scorer.py`), by the scorer's name",
     "similarities": "makes a similarity of `mad`, by its name",
     "simulated replies": "replies to a prompt that simulated models do not know otherwise",
