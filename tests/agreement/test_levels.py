@@ -32,6 +32,7 @@ from urs_inspect.agreement._levels import (
     intent_level,
     model_level,
     panel_of_blocks,
+    panel_worths,
 )
 from urs_inspect.agreement._mean_correlation import (
     MeanCorrelation,
@@ -743,8 +744,6 @@ def test_what_cannot_be_computed_is_noted_and_the_rest_goes_on() -> None:
 @pytest.mark.satellites
 def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
     """Two judges make the same errors, the third one errors of its own."""
-    from urs_inspect.judges._panels import panel_of
-
     generator = np.random.default_rng(0)
     people = {f"a{n:02}": round(float(generator.uniform(3, 8)), 2) for n in range(60)}
     error, other = generator.normal(size=(2, 60))
@@ -758,20 +757,19 @@ def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
         for judge, given in errors.items()
     ]
     human = ratings(*[(name, "m", value) for name, value in people.items()], scale=(1.0, 10.0))
-    given = panel_of_blocks(answers(*finals).table, human)
-    assert given is not None
-    panel = panel_of(*given)
+    panel = panel_worths(panel_of_blocks(answers(*finals).table, human))["judges"]
     assert panel.worth is not None
     assert panel.judges == ["1. p/a", "2. p/b", "3. p/c"]
     correlations = panel.worth.effective.correlations.tolist()
     assert correlations[0] == pytest.approx(correlations[1]) and correlations[0] > 0.4 > abs(
         correlations[2]
     )
-    assert panel_of_blocks(answers(*finals[:2]).table, human) is None
+    assert panel_worths(panel_of_blocks(answers(*finals[:2]).table, human)) == {}
+    assert panel_worths(panel_of_blocks(answers(finals[0]).table, human)) == {}
     unrated = rows("m", {"b1": 5.0, "b2": 6.0}, judge="p/d")
-    same = panel_of_blocks(answers(*finals, unrated).table, human)
-    assert same is not None and panel_of(*same).values.equals(panel.values)
-    assert panel_of_blocks(answers(*finals[:2], unrated).table, human) is None
+    same = panel_worths(panel_of_blocks(answers(*finals, unrated).table, human))["judges"]
+    assert same.values.equals(panel.values)
+    assert panel_worths(panel_of_blocks(answers(*finals[:2], unrated).table, human)) == {}
 
 
 def test_ratings_of_nothing_in_the_logs_are_refused() -> None:

@@ -13,8 +13,8 @@ from urs_inspect.reports.numbers import _judge_checks
 def task_that_changes_answers() -> Iterator[None]:
     """Reports suggest `judge_twins` even if `make test-core` has taken it away."""
     with pytest.MonkeyPatch.context() as patch:
-        if not _judge_checks._CHANGING:
-            patch.setattr(_judge_checks, "_CHANGING", {"judge_twins": ""})
+        if not _judge_checks._CHANGED_ANSWER_TASKS:
+            patch.setattr(_judge_checks, "_CHANGED_ANSWER_TASKS", {"judge_twins": ""})
         yield
 
 

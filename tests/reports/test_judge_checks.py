@@ -721,7 +721,7 @@ def test_changes_are_read_from_logs_about_these_judges_with_these_prompts(
         return MEASURED
 
     given: list[list[str]] = []
-    monkeypatch.setattr(judge_checks_module, "_CHANGING", {"changed": "any:read"})
+    monkeypatch.setattr(judge_checks_module, "_CHANGED_ANSWER_TASKS", {"changed": "any:read"})
     monkeypatch.setattr(judge_checks_module, "at", {"any:read": read}.get)
     task = "urs_inspect/changed"
     headers = [
@@ -762,7 +762,7 @@ def test_each_change_is_a_check_of_its_own() -> None:
 def test_without_a_task_that_changes_answers_a_report_suggests_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judge_checks_module, "_CHANGING", {})
+    monkeypatch.setattr(judge_checks_module, "_CHANGED_ANSWER_TASKS", {})
     write_urs(tmp_path, "p/a", "p/b", "p/c")
     report = report_leaderboard(board_of(tmp_path)).markdown()
     assert "Tipping point" in report and "answers of known quality" in report

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from urs_inspect._util import InputError
-from urs_inspect.cli._emit import check_output, command_line, emit, output_options, reading
+from urs_inspect.cli._emit import check_output, command_line, emit, log_report_command, reading
 from urs_inspect.cli._first_screen import Shown
 from urs_inspect.cli._reports import parse_scale
 
@@ -14,7 +14,6 @@ _FILE = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("logs", nargs=-1, required=True)
 @click.option(
     "--human",
     type=_FILE,
@@ -45,8 +44,7 @@ _FILE = click.Path(path_type=Path)
         " or directory. May be repeated."
     ),
 )
-@output_options("CSV, Markdown and JSON")
-@click.pass_context
+@log_report_command("CSV, Markdown and JSON")
 def agreement(  # noqa: PLR0913 - one argument an option
     context: click.Context,
     logs: tuple[str, ...],

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from urs_inspect._satellites import at, offered
 from urs_inspect.agreement._mean_correlation import (
     FEWEST_POINTS,
     MeanCorrelation,
@@ -505,14 +506,17 @@ def agreement_of(
     return compared, unused
 
 
-PanelScores = tuple[pd.DataFrame, Floats, list[str]]
-"""Scores of judges, a column each; ratings by people, and prompts, of the same answers."""
-_FEWEST_JUDGES = 3
-"""Fewest judges of a panel."""
+@dataclass(frozen=True)
+class PanelOfBlocks:
+    """The judges of all blocks on the answers that people rated."""
+
+    scores: pd.DataFrame  # of each judge a column
+    ratings: Floats  # by people, of the same answers
+    prompts: list[str]  # of the same answers
 
 
-def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> PanelScores | None:
-    """The judges of several blocks on rated answers; None if they are too few."""
+def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> PanelOfBlocks:
+    """The judges of all blocks on the answers that people rated, of which there is at least one."""
     blocks = blocks_of(answers)
     scores = {}
     people = []
@@ -523,11 +527,19 @@ def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> PanelScores |
         rows = rated.answers.set_index(["model", "question", "epoch"])
         scores[f"{place}. {', '.join(block.conditions.judges)}"] = rows["score"]
         people.append(pd.Series(mean_ratings(rows["ratings"]), rows.index))
-    if len(scores) < _FEWEST_JUDGES:
-        return None
     values = pd.concat(scores, axis=1)
     ratings = pd.concat(people)
     labels = np.asarray(ratings[~ratings.index.duplicated()].reindex(values.index), np.float64)
     questions = values.index.get_level_values("question")
     clusters = clusters_of(answers)[questions].map(str)
-    return values, labels, list(clusters)
+    return PanelOfBlocks(values, labels, list(clusters))
+
+
+def panel_worths(panel: PanelOfBlocks) -> dict[str, Any]:
+    """Satellite -> what it computes of a panel's worth, if it has enough judges for that."""
+    worths = {}
+    for name, address in offered("worth of panels").items():
+        worth = at(address)(panel.scores, panel.ratings, panel.prompts)
+        if worth is not None:
+            worths[name] = worth
+    return worths

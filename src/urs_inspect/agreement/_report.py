@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import pandas as pd
 
@@ -16,7 +17,6 @@ from urs_inspect.agreement._levels import (
     MeanLevel,
     ModelLevel,
     NoLevel,
-    PanelScores,
 )
 from urs_inspect.agreement._mean_correlation import MeanCorrelation
 from urs_inspect.logs._naming import short_names
@@ -56,12 +56,12 @@ def agreement_report(
     sources: Mapping[str, Sequence[str]],
     skipped: Sequence[str] = (),
     command: str = "",
-    panel: PanelScores | None = None,
+    panels: Mapping[str, Any] | None = None,
     warnings: Sequence[str] = (),
 ) -> Report:
     """The report of blocks as from `agreement_of`.
 
-    `sources` is kind of what people say -> files.
+    `sources` is kind of what people say -> files; `panels` are as from `panel_worths`.
     """
     files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
     about = (
@@ -89,9 +89,9 @@ def agreement_report(
         Section("What is compared", (*files, *notes, about), (numbers,), warnings=warnings),
         *parts,
     ]
-    if panel:
-        for address in offered("worth of panels").values():
-            sections.append(at(address)(*panel))
+    if panels:
+        words = offered("words on the worth of panels")
+        sections += [at(words[name])(panel) for name, panel in panels.items()]
     if skipped:
         sections.append(Section("Skipped", skipped))
     facts = {

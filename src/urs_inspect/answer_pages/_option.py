@@ -1,4 +1,4 @@
-"""The option `--answers` of `urs-inspect report`: a `Beside` of `cli/_reports.py`."""
+"""The option `--answers` of `urs-inspect report`: a `FilesBesideReport` of `cli/_reports.py`."""
 
 from dataclasses import replace
 from pathlib import Path

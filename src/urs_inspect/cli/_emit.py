@@ -45,9 +45,12 @@ def output_options(files: str) -> Callable[[Callable[..., Any]], Callable[..., A
     return decorate
 
 
-def on_logs(files: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a function a report on logs: it takes the context, `logs`, its own options, and those
-    of `output_options`, whose argument this is.
+def log_report_command(files: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add to a command that reports on logs what all of these take: the context, the argument
+    `logs`, and the options of `output_options`.
+
+    Args:
+        files: What is written to the directory, for the help.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from urs_inspect._satellites import at, offered
 from urs_inspect._util import InputError
-from urs_inspect.cli._emit import check_output, command_line, emit, on_logs, reading
+from urs_inspect.cli._emit import check_output, command_line, emit, log_report_command, reading
 from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 from urs_inspect.cli._offered_options import OfferedOption, offered_options
 from urs_inspect.cli._output import PRICES_HELP
@@ -27,17 +27,20 @@ _FILE = click.Path(path_type=Path)
 _LOGS = "LOGS"
 """Stands for the folder of the logs where its name is too long, or there are several."""
 _COLUMNS = 80
-BESIDE = "files beside reports"
-"""What a satellite offers more files of `report` under: the name of an option -> the address of a
-class of `Beside`s.
+FILES_BESIDE_REPORT = "files beside reports"
+"""Extension point of satellites: name of an option of `report` -> address of a class that follows
+`FilesBesideReport`.
 """
 
 
-class Beside(OfferedOption, Protocol):
-    """Writes files beside a report; made of the value of its option, None if it is not given, and
-    of the directory of the report, if it is written.
+class FilesBesideReport(OfferedOption, Protocol):
+    """An option of `report` that writes more files beside the report, and links the report to them.
 
-    It refuses what cannot be written before anything is read.
+    Made of the value of the option, None if it is not given, and of the directory of the report, if
+    it is written. It refuses what cannot be written before anything is read.
+
+    There is one, the pages of answers: it makes the report anew, without links that another one
+    before it may have added.
     """
 
     every_answer: str
@@ -96,8 +99,8 @@ class Beside(OfferedOption, Protocol):
     "--rubric",
     help="Rubric of your own (YAML) that the runs were made with: names and order of intents.",
 )
-@offered_options(BESIDE)
-@on_logs("one page, CSV, Markdown and JSON")
+@offered_options(FILES_BESIDE_REPORT)
+@log_report_command("one page, CSV, Markdown and JSON")
 def report(  # noqa: PLR0913 - one argument an option
     context: click.Context,
     logs: tuple[str, ...],
@@ -128,8 +131,9 @@ def report(  # noqa: PLR0913 - one argument an option
     from urs_inspect.rubrics import load_rubric
 
     check_output(output, LEADERBOARD)
-    offers = offered(BESIDE)
-    besides: list[Beside] = [at(offers[name])(value, output) for name, value in asked.items()]
+    writers: list[FilesBesideReport] = []
+    for name, address in offered(FILES_BESIDE_REPORT).items():
+        writers.append(at(address)(asked[name], output))
     with reading(logs):
         texts = load_rubric(rubric)
         scale = None
@@ -155,8 +159,8 @@ def report(  # noqa: PLR0913 - one argument an option
         said: list[str] = []
         if output is not None:
             made.check(output)
-            for beside in besides:
-                made = beside.write(made, board, len(read.table), output, said)
+            for writer in writers:
+                made = writer.write(made, board, len(read.table), output, said)
     for sentence in said:
         click.echo(sentence, err=True)
     shown = Shown(every, only)
@@ -165,7 +169,7 @@ def report(  # noqa: PLR0913 - one argument an option
 
 def _options_of_answers() -> list[str]:
     """Options of a report by which all answers are written."""
-    return [at(address).every_answer for address in offered(BESIDE).values()]
+    return [at(address).every_answer for address in offered(FILES_BESIDE_REPORT).values()]
 
 
 def _way_to_answers(logs: tuple[str, ...]) -> str:
@@ -197,7 +201,7 @@ def read_labels(
 
 
 @click.command()
-@on_logs("CSV, Markdown, JSON and figures")
+@log_report_command("CSV, Markdown, JSON and figures")
 def robustness(
     context: click.Context,
     logs: tuple[str, ...],

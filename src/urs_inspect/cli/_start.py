@@ -94,6 +94,7 @@ def new(kind: str, folder: Path) -> None:
 
 _COMMAND = re.compile(r"urs-inspect (\w+)")
 _HEADING_ALONE = re.compile(r"^\S.*:\n\n", re.MULTILINE)
+"""A heading, with the empty line after it, whose commands have all been left out."""
 
 
 def _without_missing_commands(file: Path) -> str:

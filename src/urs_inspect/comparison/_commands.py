@@ -13,7 +13,14 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError, writing
-from urs_inspect.cli._emit import check_output, command_line, emit, on_logs, output_options, reading
+from urs_inspect.cli._emit import (
+    check_output,
+    command_line,
+    emit,
+    log_report_command,
+    output_options,
+    reading,
+)
 from urs_inspect.cli._first_screen import Shown, shown_options
 from urs_inspect.cli._reports import parse_scale, read_labels
 
@@ -72,7 +79,7 @@ _labels = partial(click.option, type=click.Path(path_type=Path), metavar="LABELS
     type=click.FloatRange(min=0, min_open=True),
     help="Say how many samples it takes to see this.",
 )
-@on_logs("one page, CSV, Markdown and JSON")
+@log_report_command("one page, CSV, Markdown and JSON")
 def compare(  # noqa: PLR0913 - one argument an option
     context: click.Context,
     logs: tuple[str, ...],

@@ -99,3 +99,12 @@ def panel_of(values: pd.DataFrame, labels: Floats | None, prompts: Clusters) -> 
         without=without,
     )
     return replace(panel, worth=worth)
+
+
+def panel_of_enough_judges(
+    values: pd.DataFrame, labels: Floats | None, prompts: Clusters
+) -> Panel | None:
+    """The panel as from `panel_of`; None where fewer judges are given than a panel has."""
+    if values.shape[1] < FEWEST_JUDGES:
+        return None
+    return panel_of(values, labels, prompts)

@@ -7,10 +7,9 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.judges._panel_statistics import HeldOutPanel
-from urs_inspect.judges._panels import MOST_JUDGES, Panel, panel_of
+from urs_inspect.judges._panels import MOST_JUDGES, Panel
 from urs_inspect.reports._texts import Format, number, share
 from urs_inspect.reports.layout._tables import Section, Table
-from urs_inspect.stats._bootstrap import Clusters, Floats
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,6 @@ _RATINGS = _Words(
     "points, the standard deviation of the labels from their line on it",
     "the same ratings of all items",
 )
-
-
-def section_of_panel(values: pd.DataFrame, labels: Floats | None, prompts: Clusters) -> Section:
-    """What a panel of judges is worth; the arguments are those of `panel_of`."""
-    return panel_section(panel_of(values, labels, prompts))
 
 
 def panel_section(panel: Panel) -> Section:

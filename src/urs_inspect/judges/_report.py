@@ -27,8 +27,8 @@ from urs_inspect.judges._judges import (
     RatingJudge,
     items_of,
 )
-from urs_inspect.judges._panels import FEWEST_JUDGES
-from urs_inspect.judges._panels_report import section_of_panel
+from urs_inspect.judges._panels import FEWEST_JUDGES, panel_of
+from urs_inspect.judges._panels_report import panel_section
 from urs_inspect.judges._published import PublishedTable, load_published
 from urs_inspect.judges._twin_shifts import Twins
 from urs_inspect.judges._twins_report import twins_sections
@@ -573,7 +573,7 @@ def _pair_panel(dataset: DatasetJudges[JudgeResult]) -> list[Section]:
             right[judge.name] = correctness(verdicts.labels, verdicts.final)
             clusters.append(verdicts.clusters)
     if clusters:
-        return [section_of_panel(pd.DataFrame(right), None, clusters[0])]
+        return [panel_section(panel_of(pd.DataFrame(right), None, clusters[0]))]
     return []
 
 
@@ -588,7 +588,7 @@ def _rating_panel(dataset: DatasetJudges[RatingJudge]) -> list[Section]:
     items = [dataset.judges[0].items[key] for key in keys]
     labels = np.array([item.label for item in items])
     prompts = [item.cluster for item in items]
-    return [section_of_panel(pd.DataFrame(ratings), labels, prompts)]
+    return [panel_section(panel_of(pd.DataFrame(ratings), labels, prompts))]
 
 
 def _judged_by_all(judges: Sequence[JudgeResult] | Sequence[RatingJudge]) -> list[Key]:

@@ -218,9 +218,7 @@ GIVE_UP = 20
 
 
 class CircuitBreaker:
-    """Lets calls of a judge through until too many of them fail in a row.
-
-    That is `give_up` of them (0 for no limit).
+    """Lets calls of a judge through until `give_up` of them fail in a row (0 for no limit).
 
     Attributes:
         stopped: Why the judge is no longer called; empty while it is.

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from urs_inspect.cli._emit import check_output, command_line, emit, on_logs, reading
+from urs_inspect.cli._emit import check_output, command_line, emit, log_report_command, reading
 from urs_inspect.cli._first_screen import Shown
 
 
 @click.command()
-@on_logs("CSV, Markdown and JSON")
+@log_report_command("CSV, Markdown and JSON")
 def addition(
     context: click.Context,
     logs: tuple[str, ...],
@@ -34,7 +34,7 @@ def addition(
 
 
 @click.command()
-@on_logs("CSV, Markdown and JSON")
+@log_report_command("CSV, Markdown and JSON")
 def assistants(
     context: click.Context,
     logs: tuple[str, ...],

@@ -40,11 +40,14 @@ from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import pooled_deviation
 from urs_inspect.stats._correlation import CORRELATIONS, rank_correlation
 
-_CHANGING = offered("changes of answers")
-"""Task that has answers judged again, changed -> what reads its logs; of satellites."""
+_CHANGED_ANSWER_TASKS = offered("changes of answers")
+"""Name of a task that changes answers and has them judged again -> address of what reads its logs.
+
+Satellites offer them.
+"""
 JUDGE_TASKS = (
     "judge_rating",
-    *_CHANGING,
+    *_CHANGED_ANSWER_TASKS,
     "md_eval",
     "judge_pairwise",
     "urs_probe",
@@ -191,7 +194,7 @@ def read_shifts(
 
     `unread` gets each log that cannot be read.
     """
-    for task, address in _CHANGING.items():
+    for task, address in _CHANGED_ANSWER_TASKS.items():
         theirs = []
         for log in answers.judge_logs:
             is_theirs = log.eval.task == PACKAGE + task and _judges_of(log) == [frozenset(judges)]
@@ -271,7 +274,7 @@ def _judges_of(log: EvalLog) -> list[frozenset[str]]:
     if log.eval.task == TASK:
         about = log.eval.metadata or {}
         return [frozenset([name]) for name in about.get("evaluators", ())]
-    if log.eval.task in {PACKAGE + task for task in ("urs_probe", *_CHANGING)}:
+    if log.eval.task in {PACKAGE + task for task in ("urs_probe", *_CHANGED_ANSWER_TASKS)}:
         graders = role_models(log).get("grader", [log.eval.model])
         return [frozenset(graders)]
     if log.eval.task_args.get("judge", "model") != "model":
@@ -503,8 +506,9 @@ def _shifts(shifts: JudgeShifts, panel: str, rubric: str) -> Iterator[JudgeFact]
     """What the judge pays for each kind of change."""
     files = (shifts.log,)
     for shift in shifts.shifts:
-        result = shift.points
-        yield JudgeFact(shift.check, panel, result, files, baseline=0, rubric=rubric, shift=shift)
+        yield JudgeFact(
+            shift.check, panel, shift.points, files, baseline=0.0, rubric=rubric, shift=shift
+        )
 
 
 def _runs(
@@ -520,25 +524,28 @@ def _runs(
     same_task = {"dataset": str(asked.get("dataset", conditions.dataset)), **prompts}
     files = tuple(map(_typed, logs))
     answered = {"answers": ",".join(files)}
-    alone = CheckRun("judge_pairwise", judges, files, {"bench": _PEOPLE_DATA}, is_under_test=True)
-    found: dict[Check, CheckRun | None] = {
-        "people": alone,
-        "labels": replace(alone, task="md_eval", arguments={}),
+    by_people = CheckRun(
+        "judge_pairwise", judges, files, {"bench": _PEOPLE_DATA}, is_under_test=True
+    )
+    run_of_check: dict[Check, CheckRun | None] = {
+        "people": by_people,
+        "labels": replace(by_people, task="md_eval", arguments={}),
         "repeats": CheckRun("", judges, files, prompts),
         "null answers": CheckRun("urs_probe", judges, files, same_task),
         "itself": None,
     }
-    for task in _CHANGING:
-        found["padded"] = CheckRun(task, judges, files, answered)
+    # One satellite offers such a task; of several, the last would be suggested.
+    for task in _CHANGED_ANSWER_TASKS:
+        run_of_check["padded"] = CheckRun(task, judges, files, answered)
     models = list(dict.fromkeys(map(str, answers["base_model"])))
     if set(judges) & set(models):
         evaluators = list(judges)
         if len(judges) == 1:
             others = [model for model in models if model not in judges]
             evaluators += others[:1] or ["OTHER"]
-        how = {**same_task, **answered, "references": "dataset", "unanswered": "unscored"}
-        found["itself"] = CheckRun("urs_crossval", tuple(evaluators), files, how)
-    return found
+        arguments = {**same_task, **answered, "references": "dataset", "unanswered": "unscored"}
+        run_of_check["itself"] = CheckRun("urs_crossval", tuple(evaluators), files, arguments)
+    return run_of_check
 
 
 def _typed(log: str) -> str:
