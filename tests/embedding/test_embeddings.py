@@ -234,10 +234,13 @@ def limited(texts: list[str]) -> tuple[int, dict[str, Any]]:
 def test_a_text_that_is_too_long_is_cut_and_the_others_are_not(
     caplog: pytest.LogCaptureFixture, serve: Callable[..., Server]
 ) -> None:
-    server = serve(limited)
-    found = server.model().encode(["abc", "x" * 350, "de"])
+    model = serve(limited).model()
+    found = model.encode(["abc", "x" * 350, "de"])
     assert found[:, 0] / found[:, 1] == pytest.approx([3, 87, 2], rel=1e-5)  # 350, 175, 87
     assert "1 of 3 texts were cut" in caplog.text
+    caplog.clear()
+    model.encode(["abc", "de"])
+    assert not caplog.records
 
 
 def test_a_text_that_never_fits_is_named(serve: Callable[..., Server]) -> None:

@@ -15,11 +15,13 @@ from inspect_ai.scorer import Score
 from tests.reports.mad_logs import ballot
 from tests.telling import Telling
 from urs_inspect._util import InputError
+from urs_inspect.datasets import Vocabulary, in_proportion, load_urs
 from urs_inspect.discrepancy import load_similarity
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.discrepancy._pools import Instruction, Pool
 from urs_inspect.judging import JudgeFailure, JudgePrompt
 from urs_inspect.logs._comparisons import Comparison
+from urs_inspect.rubrics import load_rubric
 from urs_inspect.tasks._competition import (
     AllocationOptions,
     Competition,
@@ -345,3 +347,13 @@ def test_a_pool_of_cases_is_in_proportion_and_another_keeps_its_order(tmp_path: 
     assert len(competition_pool(str(file), None, 21, 1).instructions) == 20
     with pytest.raises(InputError, match="pool: not together with responses"):
         competition_pool("sample", ["log.eval"], None, 1)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_questions_of_a_pool_are_drawn_in_proportion_by_the_seed(seed: int) -> None:
+    rubric = load_rubric()
+    cases = load_urs("sample", Vocabulary(rubric.intent_id, rubric.language_code)).cases
+    drawn = [item.id for item in competition_pool("sample", None, 4, seed).instructions]
+    assert drawn == [case.id for case in in_proportion(cases, seed)[:4]]
+    assert drawn != [case.id for case in cases[:4]]
+    assert drawn != [case.id for case in in_proportion(cases, seed + 1)[:4]]
