@@ -220,8 +220,8 @@ def test_models_that_take_long_to_reply_are_named(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(preflight, "_PATIENCE_S", 0.5)
-    slow = replace(FINAL_7, delay=1.5)
+    monkeypatch.setattr(preflight, "_PATIENCE_S", 0.4)
+    slow = replace(FINAL_7, delay=0.9)
     server.script = only("slow", slow)
     panel = [at(server, "slow"), at(server, "quick")]
     weak(tmp_path, panel, 1, preflight=True)
