@@ -53,7 +53,7 @@ test: $(VENV)/installed-dev
 
 # Chromium, or Debian's chromium-headless-shell, which takes half as long; URS_INSPECT_CHROMIUM names another one.
 test-browser: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m browser tests/annotation tests/rating tests/reports tests/viewer
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m browser tests/annotation tests/answer_pages tests/rating tests/reports tests/viewer
 
 # Starting Ray takes longer than what is tested, so that these do not run beside the others.
 test-ray: $(VENV)/installed-dev
