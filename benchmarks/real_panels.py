@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks.real_means import Verdicts
 from urs_inspect.datasets._collections import fetch_collection
-from urs_inspect.judges._panel_statistics import best_panel, effective_judges, panel_error
 from urs_inspect.stats._bootstrap import Floats, Integers
+from urs_inspect.stats._panels import best_panel, effective_judges, panel_error
 
 MODELS = ("GPT-4", "ChatGPT", "LLaMA2")
 PROMPTS = ("Vanilla", "CoT", "Metrics_Reference", "Swap")

@@ -33,10 +33,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from urs_inspect.judges._panel_statistics import best_panel, effective_judges
-from urs_inspect.judges._panels import panel_of
-from urs_inspect.judges._panels_report import panel_section
+from urs_inspect.reports.numbers._panels import panel_of
+from urs_inspect.reports.words._panels import panel_section
 from urs_inspect.stats._bootstrap import Floats
+from urs_inspect.stats._panels import best_panel, effective_judges
 from urs_inspect.stats._variance_components import (
     COMPONENTS,
     VarianceComponents,

@@ -42,8 +42,6 @@ POINTS = {
     "scorers": "makes a `LocalScorer` (`tasks/_local_scorer.py`), by the scorer's name",
     "similarities": "makes a similarity of `mad`, by its name",
     "simulated replies": "replies to a prompt that simulated models do not know otherwise",
-    "words on the worth of panels": "the section of a report on what panels are worth",
-    "worth of panels": "computes how many independent judges a panel is worth",
 }
 """Extension points, of core or a satellite -> what is at the addresses that are offered there."""
 

@@ -32,7 +32,6 @@ from urs_inspect.agreement._levels import (
     intent_level,
     model_level,
     panel_of_blocks,
-    panel_worths,
 )
 from urs_inspect.agreement._mean_correlation import (
     MeanCorrelation,
@@ -757,19 +756,19 @@ def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
         for judge, given in errors.items()
     ]
     human = ratings(*[(name, "m", value) for name, value in people.items()], scale=(1.0, 10.0))
-    panel = panel_worths(panel_of_blocks(answers(*finals).table, human))["judges"]
-    assert panel.worth is not None
+    panel = panel_of_blocks(answers(*finals).table, human)
+    assert panel is not None and panel.worth is not None
     assert panel.judges == ["1. p/a", "2. p/b", "3. p/c"]
     correlations = panel.worth.effective.correlations.tolist()
     assert correlations[0] == pytest.approx(correlations[1]) and correlations[0] > 0.4 > abs(
         correlations[2]
     )
-    assert panel_worths(panel_of_blocks(answers(*finals[:2]).table, human)) == {}
-    assert panel_worths(panel_of_blocks(answers(finals[0]).table, human)) == {}
+    assert panel_of_blocks(answers(*finals[:2]).table, human) is None
+    assert panel_of_blocks(answers(finals[0]).table, human) is None
     unrated = rows("m", {"b1": 5.0, "b2": 6.0}, judge="p/d")
-    same = panel_worths(panel_of_blocks(answers(*finals, unrated).table, human))["judges"]
-    assert same.values.equals(panel.values)
-    assert panel_worths(panel_of_blocks(answers(*finals[:2], unrated).table, human)) == {}
+    same = panel_of_blocks(answers(*finals, unrated).table, human)
+    assert same is not None and same.values.equals(panel.values)
+    assert panel_of_blocks(answers(*finals[:2], unrated).table, human) is None
 
 
 def test_ratings_of_nothing_in_the_logs_are_refused() -> None:

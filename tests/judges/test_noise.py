@@ -14,12 +14,12 @@ from tests.reports.answer_rows import answers, ranking_of, row
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import tells
 from urs_inspect.judges._judges import read_judges, read_ratings
-from urs_inspect.judges._panels import panel_of
-from urs_inspect.judges._panels_report import panel_section
 from urs_inspect.judges._report import judges_report
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._leaderboard import Ranking
+from urs_inspect.reports.numbers._panels import panel_of
 from urs_inspect.reports.words._leaderboard import noise_section
+from urs_inspect.reports.words._panels import panel_section
 
 PANEL = ("p/one", "p/two", "p/three")
 

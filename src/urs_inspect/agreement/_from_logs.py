@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from urs_inspect._util import InputError
-from urs_inspect.agreement._levels import agreement_of, panel_of_blocks, panel_worths
+from urs_inspect.agreement._levels import agreement_of, panel_of_blocks
 from urs_inspect.agreement._people import read_satisfaction, read_vote_ranking
 from urs_inspect.agreement._report import agreement_report
 from urs_inspect.reports._unused_ratings import unused_notes
@@ -80,12 +80,12 @@ def report_agreement(  # noqa: PLR0913 - all but the logs have defaults
         if ranked.people:
             notes += people_notes(ranked.people)
         notes += ranked.skipped
-    panels = None
+    panel = None
     warnings = []
     if ratings:
-        panels = panel_worths(panel_of_blocks(answers.table, ratings))
+        panel = panel_of_blocks(answers.table, ratings)
         warnings = list(filter(None, [scale_doubt(ratings)]))
         notes += [*unused_notes(ratings.path, unused), *repeat_notes(ratings)]
     return agreement_report(
-        blocks, [*warnings, *notes], how, sources, answers.left_out, command, panels, warnings
+        blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings
     )

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from urs_inspect._satellites import at, offered
 from urs_inspect.agreement._mean_correlation import (
     FEWEST_POINTS,
     MeanCorrelation,
@@ -34,6 +33,7 @@ from urs_inspect.reports.numbers._matching import (
     model_names,
     unused_ratings,
 )
+from urs_inspect.reports.numbers._panels import FEWEST_JUDGES, Panel, panel_of
 from urs_inspect.reports.numbers._scores import ScoreTable, clusters_of, score_table
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats import (
@@ -506,17 +506,11 @@ def agreement_of(
     return compared, unused
 
 
-@dataclass(frozen=True)
-class PanelOfBlocks:
-    """The judges of all blocks on the answers that people rated."""
+def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> Panel | None:
+    """What the judges of all blocks are worth on the answers that people rated.
 
-    scores: pd.DataFrame  # of each judge a column
-    ratings: Floats  # by people, of the same answers
-    prompts: list[str]  # of the same answers
-
-
-def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> PanelOfBlocks:
-    """The judges of all blocks on the answers that people rated, of which there is at least one."""
+    None with fewer judges than a panel has.
+    """
     blocks = blocks_of(answers)
     scores = {}
     people = []
@@ -527,19 +521,11 @@ def panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> PanelOfBlocks
         rows = rated.answers.set_index(["model", "question", "epoch"])
         scores[f"{place}. {', '.join(block.conditions.judges)}"] = rows["score"]
         people.append(pd.Series(mean_ratings(rows["ratings"]), rows.index))
+    if len(scores) < FEWEST_JUDGES:
+        return None
     values = pd.concat(scores, axis=1)
     ratings = pd.concat(people)
     labels = np.asarray(ratings[~ratings.index.duplicated()].reindex(values.index), np.float64)
     questions = values.index.get_level_values("question")
     clusters = clusters_of(answers)[questions].map(str)
-    return PanelOfBlocks(values, labels, list(clusters))
-
-
-def panel_worths(panel: PanelOfBlocks) -> dict[str, Any]:
-    """Satellite -> what it computes of a panel's worth, if it has enough judges for that."""
-    worths = {}
-    for name, address in offered("worth of panels").items():
-        worth = at(address)(panel.scores, panel.ratings, panel.prompts)
-        if worth is not None:
-            worths[name] = worth
-    return worths
+    return panel_of(values, labels, list(clusters))

@@ -4,11 +4,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 import pandas as pd
 
-from urs_inspect._satellites import at, offered
 from urs_inspect._util import choices, counted
 from urs_inspect.agreement._levels import (
     AgreementBlock,
@@ -22,12 +20,14 @@ from urs_inspect.agreement._mean_correlation import MeanCorrelation
 from urs_inspect.logs._naming import short_names
 from urs_inspect.reports._texts import DASH, UNKNOWN, Format, number, rating_text
 from urs_inspect.reports.layout._tables import FirstScreen, Report, ReportKind, Section, Table
+from urs_inspect.reports.numbers._panels import Panel
 from urs_inspect.reports.words._comparison import (
     cluster_note,
     epoch_notes,
     reasons_apart,
     unlike_notes,
 )
+from urs_inspect.reports.words._panels import panel_section
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import fewest_clusters
 
@@ -56,12 +56,12 @@ def agreement_report(
     sources: Mapping[str, Sequence[str]],
     skipped: Sequence[str] = (),
     command: str = "",
-    panels: Mapping[str, Any] | None = None,
+    panel: Panel | None = None,
     warnings: Sequence[str] = (),
 ) -> Report:
     """The report of blocks as from `agreement_of`.
 
-    `sources` is kind of what people say -> files; `panels` are as from `panel_worths`.
+    `sources` is kind of what people say -> files; `panel` is as from `panel_of_blocks`.
     """
     files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
     about = (
@@ -89,9 +89,8 @@ def agreement_report(
         Section("What is compared", (*files, *notes, about), (numbers,), warnings=warnings),
         *parts,
     ]
-    if panels:
-        words = offered("words on the worth of panels")
-        sections += [at(words[name])(panel) for name, panel in panels.items()]
+    if panel:
+        sections.append(panel_section(panel))
     if skipped:
         sections.append(Section("Skipped", skipped))
     facts = {

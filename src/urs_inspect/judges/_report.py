@@ -27,8 +27,6 @@ from urs_inspect.judges._judges import (
     RatingJudge,
     items_of,
 )
-from urs_inspect.judges._panels import FEWEST_JUDGES, panel_of
-from urs_inspect.judges._panels_report import panel_section
 from urs_inspect.judges._published import PublishedTable, load_published
 from urs_inspect.judges._twin_shifts import Twins
 from urs_inspect.judges._twins_report import twins_sections
@@ -44,6 +42,8 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
+from urs_inspect.reports.numbers._panels import FEWEST_JUDGES, panel_of
+from urs_inspect.reports.words._panels import panel_section
 from urs_inspect.scorers._pair_metrics import JudgedItems, judged_items
 from urs_inspect.scorers._rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
 from urs_inspect.stats import Estimate, correctness

@@ -7,8 +7,6 @@ SATELLITE = Satellite(
     tasks={"judge_twins": "judges._twins_task:judge_twins"},
     offers={
         "changes of answers": {"judge_twins": "judges._twin_shifts:read_largest"},
-        "worth of panels": {"judges": "judges._panels:panel_of_enough_judges"},
-        "words on the worth of panels": {"judges": "judges._panels_report:panel_section"},
     },
     commands={
         "Judges": {

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from urs_inspect._util import counted
-from urs_inspect.judges._panel_statistics import HeldOutPanel
-from urs_inspect.judges._panels import MOST_JUDGES, Panel
 from urs_inspect.reports._texts import Format, number, share
 from urs_inspect.reports.layout._tables import Section, Table
+from urs_inspect.reports.numbers._panels import MOST_JUDGES, Panel
+from urs_inspect.stats._panels import HeldOutPanel
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from tests.reports.golden_files import check_golden
-from urs_inspect.judges._panel_statistics import panel_error
-from urs_inspect.judges._panels import panel_of
-from urs_inspect.judges._panels_report import panel_section
 from urs_inspect.reports.layout._tables import Report, ReportKind
+from urs_inspect.reports.numbers._panels import panel_of
+from urs_inspect.reports.words._panels import panel_section
+from urs_inspect.stats._panels import panel_error
 
 NAN = math.nan
 KIND = ReportKind("layout", 1, "urs-inspect layout", "layout", more=("more_*.svg",))

@@ -7,14 +7,14 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from urs_inspect.judges._panel_statistics import (
+from urs_inspect.stats._bootstrap import Clusters, Floats
+from urs_inspect.stats._panels import (
     EffectiveJudges,
     HeldOutPanel,
     best_panel,
     effective_judges,
     panel_error,
 )
-from urs_inspect.stats._bootstrap import Clusters, Floats
 
 FEWEST_JUDGES = 3
 """Fewest judges of the same items for which a panel is reported."""
@@ -99,12 +99,3 @@ def panel_of(values: pd.DataFrame, labels: Floats | None, prompts: Clusters) -> 
         without=without,
     )
     return replace(panel, worth=worth)
-
-
-def panel_of_enough_judges(
-    values: pd.DataFrame, labels: Floats | None, prompts: Clusters
-) -> Panel | None:
-    """The panel as from `panel_of`; None where fewer judges are given than a panel has."""
-    if values.shape[1] < FEWEST_JUDGES:
-        return None
-    return panel_of(values, labels, prompts)

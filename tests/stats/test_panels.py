@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from urs_inspect.judges._panel_statistics import best_panel, effective_judges, panel_error
 from urs_inspect.stats._bootstrap import Flags, Floats
+from urs_inspect.stats._panels import best_panel, effective_judges, panel_error
 
 
 def test_identical_judges_are_one_and_independent_ones_count_each() -> None:
