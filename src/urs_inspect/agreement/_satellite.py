@@ -5,7 +5,7 @@ from urs_inspect._satellites import Satellite
 KINDS = {
     "satisfaction": (
         "intent|user_intent satisfaction",
-        "agreement._people.read_satisfaction",
+        "agreement._people:read_satisfaction",
         "path scale=1,5 rubric",
     ),
 }

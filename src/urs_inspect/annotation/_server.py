@@ -134,7 +134,12 @@ def _add_pages(app: FastAPI, page: Page[Any]) -> None:
         return {"address": _session_address(campaign, session.annotator, _language(request))}
 
     folders = [files(package) / "static" for package in (PACKAGE, page.package)]
-    static_files = {file.name: file for folder in folders for file in folder.iterdir()}
+    static_files = {
+        file.name: file
+        for folder in folders
+        for file in folder.iterdir()
+        if Path(file.name).suffix in _MEDIA
+    }
 
     @app.get("/static/{name}")
     def static(name: str) -> Response:

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from urs_inspect._satellites import at
 from urs_inspect._util import choices
 from urs_inspect.checking._recognition import kinds, names_in
 from urs_inspect.cli._reports import parse_scale
@@ -48,8 +48,7 @@ class _Reader:
         if kind == "cases":
             return self.cases(file)
         _, address, names = kinds()[kind]
-        module, _, name = address.rpartition(".")
-        load = getattr(import_module(f"urs_inspect.{module}"), name)
+        load = at(address)
         arguments: dict[str, Callable[[], Any]] = {
             "path": lambda: Path(file),
             "paths": lambda: [Path(file)],
@@ -67,7 +66,7 @@ class _Reader:
 
 
 def _usual_scale(kind: str) -> str:
-    """The scale of a kind of files where nobody names it."""
+    """The default scale of a kind of files."""
     for name in kinds()[kind][2].split():
         argument, _, scale = name.partition("=")
         if argument == "scale" and scale:

@@ -17,42 +17,42 @@ _OF_SATELLITE = ("", "", "")
 _CORE_KINDS = {
     "rubric": (
         "name version criteria|bands|extends intents|languages",
-        "rubrics.load_rubric",
+        "rubrics:load_rubric",
         "text",
     ),
-    "prices": ("input output", "reports.numbers._costs.load_prices", "path"),
+    "prices": ("input output", "reports.numbers._costs:load_prices", "path"),
     "traffic": (
         "intents|languages|countries",
-        "reports.numbers._traffic.read_traffic",
+        "reports.numbers._traffic:read_traffic",
         "path rubric countries",
     ),
-    "prompt": (".jinja", "rubrics.load_rubric", "rubric_path text"),
+    "prompt": (".jinja", "rubrics:load_rubric", "rubric_path text"),
     "cases": (
         "question|messages reference_ans|reference user_intent|intent language",
-        "datasets.load_urs",
+        "datasets:load_urs",
         "text",
     ),
-    "pairs": ("prompt|messages response_a response_b label", "datasets.load_pairs", "text"),
-    "ratings": ("prompt|messages response rating", "datasets.load_ratings", "text scale"),
+    "pairs": ("prompt|messages response_a response_b label", "datasets:load_pairs", "text"),
+    "ratings": ("prompt|messages response rating", "datasets:load_ratings", "text scale"),
     "references": (
         "question_sha256 reference source_model",
-        "datasets._references.read_reference_file",
+        "datasets._references:read_reference_file",
         "path",
     ),
-    "human_ratings": ("id rating", "reports.numbers._human_data.read_human_ratings", "path scale"),
-    "votes": ("model_a model_b winner|data", "logs._battles.read_vote_list", "path"),
-    "ballot_votes": ("ballot annotator choice|undo", "annotation.read_votes", "paths"),
+    "human_ratings": ("id rating", "reports.numbers._human_data:read_human_ratings", "path scale"),
+    "votes": ("model_a model_b winner|data", "logs._battles:read_vote_list", "path"),
+    "ballot_votes": ("ballot annotator choice|undo", "annotation:read_votes", "paths"),
     "ballots": (
         "instruction_id model_a model_b response_a response_b",
-        "annotation.load_ballots",
+        "annotation:load_ballots",
         "path",
     ),
     "satisfaction": _OF_SATELLITE,
-    "leaderboard": ("model rating|rank", "reports.numbers._rankings.read_leaderboard", "path"),
-    "pool": ("instruction|question", "discrepancy._pools.load_pool_file", "text"),
+    "leaderboard": ("model rating|rank", "reports.numbers._rankings:read_leaderboard", "path"),
+    "pool": ("instruction|question", "discrepancy._pools:load_pool_file", "text"),
 }
-"""Kind of file -> its keys or columns (where several kinds have as many, the first counts), loader,
-arguments; a scale that is not 1,10 where nobody names it stands behind `scale=`.
+"""Kind of file -> its keys or columns (where several kinds have as many, the first counts), the
+address of its loader, and the loader's arguments. `scale=` gives a default scale other than 1,10.
 """
 
 
@@ -61,12 +61,12 @@ def kinds() -> dict[str, tuple[str, str, str]]:
     """All kinds of files; those of satellites without a place among those of core come first,
     since their keys are the rarer ones.
     """
-    found = dict(_CORE_KINDS)
+    known = dict(_CORE_KINDS)
     for address in offered("kinds of files").values():
         added = at(address)
         first = {kind: added[kind] for kind in added if kind not in _CORE_KINDS}
-        found = first | found | added
-    return {kind: known for kind, known in found.items() if known != _OF_SATELLITE}
+        known = first | known | added
+    return {kind: facts for kind, facts in known.items() if facts != _OF_SATELLITE}
 
 
 TABLES = (".csv", ".jsonl", ".json")
@@ -103,7 +103,7 @@ def kind_of(path: Path, kind: str | None) -> Recognised:
 
 
 def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> Recognised:
-    """What a file is of which nobody said what it is."""
+    """What a file is whose kind was not given."""
     if best is not None and best.is_exact:
         return Recognised(best.kind)
     rows = []

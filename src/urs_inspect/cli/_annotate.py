@@ -67,7 +67,7 @@ class CampaignKind(Protocol):
 
         Args:
             sources: What the command is given.
-            annotators: Who may take part; if nobody is named, everybody.
+            annotators: Names of the people who may take part; none for everybody.
             directory: Where decisions are kept, if it is named.
             language: That of the only questions that count, if one is named.
             report: Whether to print how far people agree, and end.
@@ -101,7 +101,7 @@ class _Voting:
     has_sources_with = "pairs to vote on"
 
     def takes(self, sources: tuple[str, ...]) -> bool:
-        """All that no other kind takes: what is wrong with it is said when it is read."""
+        """All sources that no other kind takes; their errors are reported when they are read."""
         return True
 
     def open(

@@ -65,6 +65,7 @@ def say(text: str, *, markup: bool = True) -> None:
 
 
 def number(value: float | str, form: str) -> str:
+    """A value in a format of Python; a dash for NaN."""
     if isinstance(value, float) and math.isnan(value):
         return "-"
     return format(value, form)

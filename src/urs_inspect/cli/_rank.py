@@ -120,7 +120,7 @@ def rank(
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     adjustments = _adjustments(adjusting, bool(ballot_votes))
     compared = _read(sources, ballot_votes, columns, by)
-    # Before the ratings by Elo, which take longest: what an adjustment refuses is said at once.
+    # Before the ratings by Elo, which take longest, so that errors come early.
     computed = [adjustment.adjust(compared, _note) for adjustment in adjustments]
     ranking = _ranked(compared.battles)
     rankings = None

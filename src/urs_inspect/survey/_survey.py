@@ -396,10 +396,10 @@ def _masked(text: str, most: int) -> str:
 
 
 KINDS = {
-    "survey_columns": ("columns", "survey._survey.read_mapping", "path"),
+    "survey_columns": ("columns", "survey._survey:read_mapping", "path"),
     "survey": (
         "conversation|messages|transcript intent|user_intent",
-        "survey._survey.read_survey",
+        "survey._survey:read_survey",
         "path rubric",
     ),
 }

@@ -91,7 +91,7 @@ OUTCOME = "outcome/"
 WITHOUT = "without/"
 """Prefix of the columns with the share of answers that a judge of a panel did not score."""
 _FEWEST = 10
-"""Fewest scores of a judge after which it is said that they are all alike."""
+"""Fewest scores of a judge for a warning that they are all alike."""
 _TOP_SHARE = 0.98
 """Share of top marks from which on a judge can hardly tell answers apart."""
 _EQUAL_SHARE = 0.1
